@@ -1,0 +1,168 @@
+//! Every setting, where it comes from, and what may override it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The commented default configuration: the single home of every default.
+pub const DEFAULT_YAML: &str = include_str!("../../cfg/sai-cfg.yml");
+
+/// The name under which a configuration is found in the root.
+pub const FILE_NAME: &str = "sai-cfg.yml";
+
+/// The effective configuration: defaults, overlaid by a file, overlaid by flags.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The folder that is indexed: absolute, canonical. Not read from a file.
+    #[serde(skip)]
+    pub root: PathBuf,
+    /// Where the index lies, relative to the root (`.index`); outside the root only by flag.
+    pub index_dir: PathBuf,
+    /// Which files are indexed.
+    pub files: FilesConfig,
+    /// Which model makes the vectors.
+    pub embedder: EmbedderConfig,
+    /// How results are chosen and shown.
+    pub search: SearchConfig,
+    /// Memory, threads, waiting.
+    pub limits: LimitsConfig,
+}
+
+/// Which files are indexed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilesConfig {
+    /// Globs; when any is given, only files that match one are indexed.
+    pub include: Vec<String>,
+    /// Globs; files that match one are not indexed.
+    pub exclude: Vec<String>,
+    /// Languages; when any is given, only these are indexed.
+    pub languages: Vec<String>,
+    /// Larger files are skipped.
+    pub file_bytes_max: u64,
+    /// Whether `.gitignore`, `.ignore` and the like are honoured.
+    pub respect_ignore_files: bool,
+    /// Whether files and folders whose name starts with a dot are indexed.
+    pub hidden: bool,
+    /// Whether generated code is indexed.
+    pub generated: bool,
+    /// Whether submodules are indexed.
+    pub submodules: bool,
+}
+
+/// Which engine makes the vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmbedderKind {
+    /// The model that is built in.
+    Static,
+    /// A transformer through ONNX Runtime.
+    Fastembed,
+    /// An Ollama or OpenAI-compatible endpoint.
+    Http,
+}
+
+/// Which model makes the vectors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbedderConfig {
+    /// The engine.
+    pub kind: EmbedderKind,
+    /// Settings of `kind: fastembed`.
+    pub fastembed: FastembedConfig,
+    /// Settings of `kind: http`.
+    pub http: HttpConfig,
+}
+
+/// How a transformer's token vectors become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// The mean over the tokens.
+    Mean,
+    /// The first token's vector.
+    Cls,
+}
+
+/// A transformer through ONNX Runtime.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FastembedConfig {
+    /// A model name that fastembed knows (fetched once, over the network) …
+    pub model: Option<String>,
+    /// … or a folder with an ONNX file and its four tokenizer files (no network).
+    pub folder: Option<PathBuf>,
+    /// Pooling of a model given by folder.
+    pub pooling: Pooling,
+    /// Put before a question, as the model asks.
+    pub query_prefix: String,
+    /// Put before a passage, as the model asks.
+    pub passage_prefix: String,
+    /// The ONNX Runtime library; else `ORT_DYLIB_PATH`, else the system's.
+    pub onnx_runtime: Option<PathBuf>,
+    /// Tokens read of a text.
+    pub tokens_max: usize,
+    /// Texts a batch.
+    pub batch: usize,
+}
+
+/// What an endpoint speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HttpStyle {
+    /// `POST /api/embed` of Ollama.
+    Ollama,
+    /// `POST /v1/embeddings` as OpenAI defined it.
+    Openai,
+}
+
+/// An embedding endpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpConfig {
+    /// What it speaks.
+    pub style: HttpStyle,
+    /// Where it is, without the path.
+    pub url: String,
+    /// The model's name there.
+    pub model: String,
+    /// The environment variable that holds a bearer token, if one is needed.
+    pub token_env: Option<String>,
+    /// Put before a question.
+    pub query_prefix: String,
+    /// Put before a passage.
+    pub passage_prefix: String,
+    /// Seconds until a call is given up.
+    pub timeout_s: u64,
+    /// Further tries of a failed call.
+    pub retries: u32,
+    /// Texts a call.
+    pub batch: usize,
+}
+
+/// How results are chosen and shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchConfig {
+    /// Hits when none is asked for (1 to 50).
+    pub limit: usize,
+    /// Mode when none is asked for: hybrid, semantic, lexical, exact.
+    pub mode: String,
+    /// Characters of a text result.
+    pub result_chars_max: usize,
+}
+
+/// Memory, threads, waiting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsConfig {
+    /// Threads for indexing; 0 takes every core.
+    pub threads: usize,
+    /// DuckDB's memory ceiling in MiB.
+    pub duckdb_memory_mib: usize,
+    /// Seconds that a writer waits for another one.
+    pub lock_wait_s: u64,
+    /// Seconds until a request is given up.
+    pub request_s: u64,
+}

@@ -1,0 +1,139 @@
+//! Words that three rooms or more use.
+
+mod language;
+mod path;
+
+pub use language::Language;
+pub use path::RelPath;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// Declares an enum whose variants have one lower-case name each, read and written everywhere.
+macro_rules! named_enum {
+    ($(#[$meta:meta])* $name:ident, $what:literal { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)+ }
+
+        impl $name {
+            /// Every value, in declaration order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The name as it is typed, printed and stored.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// The value called `name` (case does not matter).
+            ///
+            /// # Errors
+            /// Usage, naming the nearest value and all of them.
+            pub fn from_name(name: &str) -> Result<Self> {
+                let wanted = name.trim().to_lowercase();
+                Self::ALL
+                    .iter()
+                    .copied()
+                    .find(|value| value.name() == wanted)
+                    .ok_or_else(|| unknown($what, name, Self::ALL.iter().map(|value| value.name())))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+named_enum! {
+    /// What a chunk is made of.
+    ChunkKind, "kind" {
+        /// A free function.
+        Function = "function",
+        /// A function that belongs to a type.
+        Method = "method",
+        /// The header, fields and constants of a class, struct, trait, interface, enum, module.
+        Type = "type",
+        /// Statements, imports and small definitions between the larger ones.
+        Block = "block",
+        /// A section of a document under its heading.
+        Section = "section",
+        /// A window of lines of a text without structure.
+        Window = "window",
+    }
+}
+
+named_enum! {
+    /// What kind of place a file is.
+    Place, "place" {
+        /// The product's own code.
+        Source = "source",
+        /// Tests and their fixtures.
+        Test = "test",
+        /// Examples, samples, demos, benchmarks, scripts.
+        Example = "example",
+        /// Documentation.
+        Docs = "docs",
+        /// Written by a program.
+        Generated = "generated",
+        /// Somebody else's code, kept in the tree.
+        Vendored = "vendored",
+        /// Configuration and build files.
+        Config = "config",
+    }
+}
+
+named_enum! {
+    /// How a search looks.
+    Mode, "mode" {
+        /// Words and meaning, fused and ranked.
+        Hybrid = "hybrid",
+        /// Meaning alone.
+        Semantic = "semantic",
+        /// Words alone.
+        Lexical = "lexical",
+        /// A string or a regular expression, found as it stands.
+        Exact = "exact",
+    }
+}
+
+/// Lines `start..=end` of a file, 1-based.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LineRange {
+    /// First line, from 1.
+    pub start: u32,
+    /// Last line, included.
+    pub end: u32,
+}
+
+/// The BLAKE3 hash of a file's bytes, cut to 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; 16]);
+
+impl Hash {
+    /// The hash of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut cut = [0; 16];
+        cut.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+        Self(cut)
+    }
+}
+
+/// The usage error for a value that is none of `known`, naming the nearest one.
+pub fn unknown<'a>(what: &str, value: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let known: Vec<&str> = known.collect();
+    let wanted = value.trim().to_lowercase();
+    let nearest = known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(&wanted, name), *name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let list = known.join(", ");
+    Error::usage(format!("unknown {what} `{value}`")).hint(match nearest {
+        Some((_, name)) => format!("did you mean `{name}`? Known: {list}"),
+        None => format!("known: {list}"),
+    })
+}
