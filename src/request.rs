@@ -1,1 +1,41 @@
-//! stub
+//! Everything that can be asked of SAI: the table of contents.
+//!
+//! Queries and replies live in their rooms and are re-exported here, so that a door needs this
+//! module and [`Handle`](crate::worker::Handle) alone.
+
+use tokio::sync::oneshot;
+
+use crate::error::Result;
+use crate::turn::Turn;
+
+pub use crate::retrieval::{
+    Explanation, Freshness, Hit, SearchQuery, SearchReply, Searched, Signal,
+};
+pub use crate::sync::{IndexQuery, IndexReply, Phase, Progress, ProgressFn};
+pub use crate::worker::status::{
+    FlushReply, IndexState, LanguageCount, SkippedCount, StaleFiles, StatusQuery, StatusReply,
+};
+
+/// A question with the way back for its answer.
+#[derive(Debug)]
+pub struct Ask<Q, R> {
+    /// What is asked.
+    pub query: Q,
+    /// How long it may take, and whether anybody still waits.
+    pub turn: Turn,
+    /// Where the answer goes.
+    pub reply: oneshot::Sender<Result<R>>,
+}
+
+/// One variant a question.
+#[derive(Debug)]
+pub enum Request {
+    /// Which chunks answer this question?
+    Search(Ask<SearchQuery, SearchReply>),
+    /// What is in the index, and how fresh is it?
+    Status(Ask<StatusQuery, StatusReply>),
+    /// Make the index equal to the tree.
+    Index(Ask<IndexQuery, IndexReply>),
+    /// Remove the index.
+    Flush(Ask<(), FlushReply>),
+}
