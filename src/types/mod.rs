@@ -116,8 +116,23 @@ pub struct Hash(pub [u8; 16]);
 impl Hash {
     /// The hash of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
+        Self::cut(blake3::hash(bytes))
+    }
+
+    /// The hash of several byte strings, each with its length, so that moving a byte from one to
+    /// the next changes it.
+    pub fn of_parts(parts: &[&[u8]]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Self::cut(hasher.finalize())
+    }
+
+    fn cut(hash: blake3::Hash) -> Self {
         let mut cut = [0; 16];
-        cut.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+        cut.copy_from_slice(&hash.as_bytes()[..16]);
         Self(cut)
     }
 }

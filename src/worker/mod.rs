@@ -1,28 +1,43 @@
 //! The one thread that owns the index's connection, the embedder and the search structures, and the
 //! [`Handle`] that reaches it.
+//!
+//! One request, one turn: a panic in a turn becomes an error answer, a dropped answer cancels at the
+//! next step, each turn has a deadline. Index runs go on a thread of their own against a private
+//! copy; the worker looks at the current generation before each question and moves over when it
+//! changed.
 
 pub mod status;
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender, bounded};
 use tokio::sync::oneshot;
 
 use crate::config::Config;
+use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::request::{
-    FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply, StatusQuery,
+    Ask, FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply, StatusQuery,
     StatusReply,
 };
+use crate::retrieval::{self, Catalog};
+use crate::store::Reader;
+use crate::sync;
 use crate::turn::Turn;
+
+/// Requests that may wait before asking blocks.
+const QUEUE_LENGTH: usize = 64;
 
 /// Reaches the worker from any thread. Cheap to clone; the worker ends when the last one is dropped.
 #[derive(Clone, Debug)]
 pub struct Handle {
-    #[expect(dead_code)]
     requests: Sender<Request>,
+    request_time_max: Duration,
 }
 
 /// An answer on its way: await it, or [`Pending::wait`] for it outside of async code. Dropping it
@@ -30,34 +45,54 @@ pub struct Handle {
 #[derive(Debug)]
 pub struct Pending<R> {
     turn: Turn,
-    reply: oneshot::Receiver<Result<R>>,
+    reply: Option<oneshot::Receiver<Result<R>>>,
 }
 
 impl Handle {
     /// Starts the worker. Opens nothing yet: the index and the model are opened by the first request
     /// that needs them.
-    pub fn start(_config: Config) -> Self {
-        unimplemented!()
+    pub fn start(config: Config) -> Self {
+        let (requests, inbox) = bounded(QUEUE_LENGTH);
+        let request_time_max = Duration::from_secs(config.limits.request_s);
+        let worker = Worker { config, current: None, embedder: None, job: None };
+        std::thread::Builder::new()
+            .name("worker".to_owned())
+            .spawn(move || worker.run(&inbox))
+            .expect("a thread can be started at program start");
+        Self { requests, request_time_max }
     }
 
     /// Which chunks answer this question?
-    pub fn search(&self, _query: SearchQuery) -> Pending<SearchReply> {
-        unimplemented!()
+    pub fn search(&self, query: SearchQuery) -> Pending<SearchReply> {
+        self.ask(Request::Search, query, Some(self.request_time_max))
     }
 
     /// What is in the index, and how fresh is it?
-    pub fn status(&self, _query: StatusQuery) -> Pending<StatusReply> {
-        unimplemented!()
+    pub fn status(&self, query: StatusQuery) -> Pending<StatusReply> {
+        self.ask(Request::Status, query, Some(self.request_time_max))
     }
 
     /// Makes the index equal to the tree; runs beside the worker, which goes on answering.
-    pub fn index(&self, _query: IndexQuery) -> Pending<IndexReply> {
-        unimplemented!()
+    pub fn index(&self, query: IndexQuery) -> Pending<IndexReply> {
+        self.ask(Request::Index, query, None)
     }
 
     /// Removes the index.
     pub fn flush(&self) -> Pending<FlushReply> {
-        unimplemented!()
+        self.ask(Request::Flush, (), None)
+    }
+
+    fn ask<Q, R>(
+        &self,
+        request: impl FnOnce(Ask<Q, R>) -> Request,
+        query: Q,
+        allowed: Option<Duration>,
+    ) -> Pending<R> {
+        let (reply, receiver) = oneshot::channel();
+        let turn = Turn::new(allowed);
+        // A worker that is gone drops the request and with it the way back: the answer says so.
+        let _ = self.requests.send(request(Ask { query, turn: turn.clone(), reply }));
+        Pending { turn, reply: Some(receiver) }
     }
 }
 
@@ -67,15 +102,8 @@ impl<R> Pending<R> {
     /// # Errors
     /// The answer's own error, or Bug when the worker is gone.
     pub fn wait(mut self) -> Result<R> {
-        loop {
-            match self.reply.try_recv() {
-                Ok(answer) => return answer,
-                Err(oneshot::error::TryRecvError::Closed) => return Err(gone()),
-                Err(oneshot::error::TryRecvError::Empty) => {
-                    std::thread::yield_now();
-                }
-            }
-        }
+        let reply = self.reply.take().ok_or_else(gone)?;
+        reply.blocking_recv().unwrap_or_else(|_| Err(gone()))
     }
 }
 
@@ -83,7 +111,12 @@ impl<R> Future for Pending<R> {
     type Output = Result<R>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<R>> {
-        Pin::new(&mut self.reply).poll(context).map(|answer| answer.unwrap_or_else(|_| Err(gone())))
+        match &mut self.reply {
+            Some(reply) => {
+                Pin::new(reply).poll(context).map(|answer| answer.unwrap_or_else(|_| Err(gone())))
+            }
+            None => Poll::Ready(Err(gone())),
+        }
     }
 }
 
@@ -95,4 +128,123 @@ impl<R> Drop for Pending<R> {
 
 fn gone() -> Error {
     Error::new(ErrorKind::Bug, "the worker thread has ended")
+}
+
+impl<Q, R> Ask<Q, R> {
+    /// Answers with what `work` gives; a panic in it is answered too.
+    fn answer(self, work: impl FnOnce(Q, &Turn) -> Result<R>) {
+        let Self { query, turn, reply } = self;
+        let answer = turn.check().and_then(|()| {
+            catch_unwind(AssertUnwindSafe(|| work(query, &turn))).unwrap_or_else(|panic| {
+                Err(Error::new(ErrorKind::Bug, format!("internal error: {}", message(&*panic))))
+            })
+        });
+        // Nobody waiting any more is no error.
+        let _ = reply.send(answer);
+    }
+}
+
+/// The text of a panic.
+fn message(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without a message")
+}
+
+/// A generation, open, with what a search needs of it in memory.
+struct Current {
+    reader: Reader,
+    catalog: Catalog,
+}
+
+/// What the thread owns.
+struct Worker {
+    config: Config,
+    current: Option<Current>,
+    embedder: Option<Embedder>,
+    /// The last index run.
+    job: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    fn run(mut self, inbox: &Receiver<Request>) {
+        for request in inbox {
+            self.turn(request);
+        }
+        // An index run that nobody waits for was cancelled; its private copy goes with it.
+        if let Some(job) = self.job.take() {
+            let _ = job.join();
+        }
+    }
+
+    fn turn(&mut self, request: Request) {
+        match request {
+            Request::Search(ask) => ask.answer(|query, turn| self.search(&query, turn)),
+            Request::Status(ask) => ask.answer(|query, _| self.status(query)),
+            Request::Index(ask) => self.index(ask),
+            Request::Flush(ask) => ask.answer(|(), _| self.flush()),
+        }
+    }
+
+    fn search(&mut self, query: &SearchQuery, turn: &Turn) -> Result<SearchReply> {
+        self.move_over()?;
+        let Some(current) = &self.current else { return Err(self.no_index()) };
+        let embedder = match &mut self.embedder {
+            Some(embedder) => embedder,
+            None => self.embedder.insert(Embedder::open(&self.config.embedder)?),
+        };
+        sync::check_compatible(current.reader.meta(), embedder.model(), embedder.dim())?;
+        retrieval::search(&current.reader, &current.catalog, embedder, &self.config, query, turn)
+    }
+
+    fn status(&mut self, query: StatusQuery) -> Result<StatusReply> {
+        self.move_over()?;
+        let current = self.current.as_ref().map(|current| (&current.reader, &current.catalog));
+        status::status(&self.config, current, query)
+    }
+
+    /// Starts an index run on its own thread, which answers by itself.
+    fn index(&mut self, ask: Ask<IndexQuery, IndexReply>) {
+        if self.job.as_ref().is_some_and(|job| !job.is_finished()) {
+            return ask.answer(|_, _| {
+                Err(Error::new(ErrorKind::Busy, "an index run is going on already"))
+            });
+        }
+        let config = self.config.clone();
+        let job = std::thread::Builder::new()
+            .name("index".to_owned())
+            .spawn(move || ask.answer(|query, turn| sync::index(&config, &query, turn)));
+        // Without a thread the way back is dropped, which the asker sees.
+        self.job = job.ok();
+    }
+
+    fn flush(&mut self) -> Result<FlushReply> {
+        let lock = sync::index_dir(&self.config)
+            .lock(Duration::from_secs(self.config.limits.lock_wait_s))?;
+        self.current = None;
+        Ok(FlushReply { bytes: lock.flush()? })
+    }
+
+    /// Opens the current generation unless it is open already.
+    fn move_over(&mut self) -> Result<()> {
+        let dir = sync::index_dir(&self.config);
+        let published = dir.current()?;
+        let open = self.current.as_ref().map(|current| current.reader.generation());
+        if published.as_ref() == open {
+            return Ok(());
+        }
+        self.current = match dir.open(self.config.limits.duckdb_memory_mib)? {
+            Some(reader) => Some(Current { catalog: Catalog::load(&reader)?, reader }),
+            None => None,
+        };
+        Ok(())
+    }
+
+    fn no_index(&self) -> Error {
+        let root = self.config.root.display();
+        Error::index(format!("no index of `{root}` yet"))
+            .hint(format!("run `sai index --root {root}`"))
+    }
 }

@@ -1,10 +1,20 @@
 //! What is in the index, and how fresh is it?
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use crate::store::WriterInfo;
+use crate::chunk::CHUNKER;
+use crate::config::Config;
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::retrieval::Catalog;
+use crate::store::{Reader, WriterInfo};
+use crate::sync::scope::{Scope, SkipReason};
+use crate::sync::{self, plan};
+use crate::types::{Hash, RelPath};
 
 /// How much to look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,4 +114,134 @@ pub struct StatusReply {
 pub struct FlushReply {
     /// Bytes freed; 0 when there was no index.
     pub bytes: u64,
+}
+
+/// Examples shown of each reason for leaving files out.
+const EXAMPLES: usize = 3;
+
+/// Looks at the index and, when asked to, at the tree.
+pub(super) fn status(
+    config: &Config,
+    current: Option<(&Reader, &Catalog)>,
+    query: StatusQuery,
+) -> Result<StatusReply> {
+    let dir = sync::index_dir(config);
+    let mut reply = StatusReply {
+        state: IndexState::Missing,
+        root: config.root.clone(),
+        index_dir: dir.path().to_owned(),
+        backend: "duckdb",
+        collection: None,
+        generation: None,
+        model: String::new(),
+        dimension: 0,
+        vector_search: "exact",
+        chunker: CHUNKER.to_owned(),
+        files: 0,
+        chunks: 0,
+        lines: 0,
+        index_bytes: dir.size(),
+        head: None,
+        created_s: None,
+        age_s: None,
+        languages: Vec::new(),
+        skipped: Vec::new(),
+        skipped_paths: None,
+        stale: None,
+        writer: dir.writer(),
+    };
+    let Some((reader, catalog)) = current else {
+        let embedder = Embedder::open(&config.embedder)?;
+        embedder.model().clone_into(&mut reply.model);
+        reply.dimension = embedder.dim();
+        return Ok(reply);
+    };
+    describe(&mut reply, reader, catalog);
+    let skipped = reader.skipped()?;
+    reply.skipped = count_skipped(&skipped);
+    reply.skipped_paths = query.skipped_paths.then_some(skipped);
+    if query.compare {
+        reply.stale = Some(compare(config, reader)?);
+    }
+    Ok(reply)
+}
+
+/// What the open generation says of itself.
+fn describe(reply: &mut StatusReply, reader: &Reader, catalog: &Catalog) {
+    let meta = reader.meta();
+    let generation = reader.generation();
+    let file_name = generation.file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    reply.state = IndexState::Ready;
+    reply.collection = file_name;
+    reply.generation = Some(generation.number);
+    reply.model.clone_from(&meta.model);
+    reply.dimension = meta.dim;
+    reply.chunker.clone_from(&meta.chunker);
+    reply.head.clone_from(&meta.head);
+    reply.created_s = Some(meta.created_s);
+    reply.age_s = Some(now.saturating_sub(meta.created_s));
+    reply.files = catalog.files.len();
+    reply.chunks = catalog.chunks.len();
+    reply.lines = catalog.files.iter().map(|file| u64::from(file.row.lines)).sum();
+    let mut by_language: BTreeMap<&'static str, LanguageCount> = BTreeMap::new();
+    for file in &catalog.files {
+        let language = file.row.language.name();
+        let count = by_language.entry(language).or_insert(LanguageCount {
+            language,
+            files: 0,
+            chunks: 0,
+        });
+        count.files += 1;
+        count.chunks += file.chunks.len();
+    }
+    reply.languages = by_language.into_values().collect();
+    reply.languages.sort_by_key(|count| std::cmp::Reverse(count.chunks));
+}
+
+fn count_skipped(skipped: &[(String, String)]) -> Vec<SkippedCount> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (path, reason) in skipped {
+        by_reason.entry(reason).or_default().push(path);
+    }
+    let mut counts: Vec<SkippedCount> = by_reason
+        .into_iter()
+        .map(|(reason, paths)| SkippedCount {
+            reason: reason.to_owned(),
+            description: SkipReason::from_name(reason)
+                .map_or_else(|| reason.to_owned(), |reason| reason.describe().to_owned()),
+            files: paths.len(),
+            examples: paths.iter().take(EXAMPLES).map(|path| (*path).to_owned()).collect(),
+        })
+        .collect();
+    counts.sort_by_key(|count| std::cmp::Reverse(count.files));
+    counts
+}
+
+/// Where index and tree differ now. Files that only look changed are read and hashed.
+fn compare(config: &Config, reader: &Reader) -> Result<StaleFiles> {
+    let listing = Scope::new(config)?.walk()?;
+    let plan = plan::plan(Some(reader), &listing)?;
+    let rows: HashMap<RelPath, Hash> =
+        reader.files()?.into_iter().map(|row| (row.path, row.hash)).collect();
+    let mut stale = StaleFiles {
+        removed: plan.removed.iter().map(|(_, path)| path.as_str().to_owned()).collect(),
+        ..StaleFiles::default()
+    };
+    for wanted in &plan.read {
+        let path = &wanted.file.path;
+        let Ok(content) = sync::read::read(&config.root, &wanted.file) else {
+            if wanted.known.is_some() {
+                stale.removed.push(path.as_str().to_owned());
+            }
+            continue;
+        };
+        match rows.get(path) {
+            Some(hash) if *hash == content.hash => {}
+            Some(_) => stale.changed.push(path.as_str().to_owned()),
+            None => stale.added.push(path.as_str().to_owned()),
+        }
+    }
+    stale.removed.sort();
+    Ok(stale)
 }

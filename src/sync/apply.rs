@@ -1,0 +1,258 @@
+//! Turns a plan into rows: files are prepared in parallel, batch by batch, while the batch before is
+//! being inserted.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::plan::{Plan, ToRead};
+use super::prepare::{Prepared, ReadyFile, prepare};
+use super::scope::SkipReason;
+use super::{Phase, Progress, Reporter};
+use crate::embed::{Embedder, Passage, quantise};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{Batch, ChunkRow, FileRow, VectorRow, Writer};
+use crate::turn::Turn;
+use crate::types::Hash;
+use crate::words::encode;
+
+/// A batch ends at this many files or bytes, so that memory stays bounded.
+const BATCH_FILES: usize = 512;
+const BATCH_BYTES: u64 = 12 << 20;
+
+/// What was done.
+#[derive(Debug, Default)]
+pub(super) struct Applied {
+    pub added: usize,
+    pub changed: usize,
+    /// Files that were indexed and are now left out for their content.
+    pub dropped: usize,
+    pub embedded: usize,
+    /// Files left out for their content.
+    pub skipped: Vec<(String, SkipReason)>,
+}
+
+/// Prepares and inserts everything that `plan` names.
+pub(super) fn apply(
+    root: &Path,
+    writer: &mut Writer,
+    embedder: &mut Embedder,
+    plan: &Plan,
+    report: &Reporter,
+    turn: &Turn,
+) -> Result<Applied> {
+    let mut rows = Rows::new(writer)?;
+    let removed: Vec<u32> = plan.removed.iter().map(|(id, _)| *id).collect();
+    writer.delete_files(&removed)?;
+    let mut applied = Applied::default();
+    let (mut done, mut chunks) = (0, 0);
+    // The inserting thread lags one batch behind the preparing ones.
+    std::thread::scope(|scope| -> Result<()> {
+        let (send, receive) = crossbeam_channel::bounded::<Ready>(1);
+        let writer = &mut *writer;
+        let inserting = scope.spawn(move || -> Result<()> {
+            for ready in receive {
+                writer.delete_files(&ready.replaced)?;
+                writer.touch_files(&ready.touched)?;
+                writer.insert(&ready.batch)?;
+            }
+            Ok(())
+        });
+        for batch in batches(&plan.read) {
+            turn.check()?;
+            let prepared: Vec<Prepared> = batch.par_iter().map(|file| prepare(root, file)).collect();
+            let ready = rows.collect(prepared, embedder, &mut applied)?;
+            chunks += ready.batch.chunks.len();
+            done += batch.len();
+            report.tell(Progress { phase: Phase::Indexing, done, total: plan.read.len(), chunks });
+            if send.send(ready).is_err() {
+                break;
+            }
+        }
+        drop(send);
+        inserting.join().unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Bug, "the inserting thread panicked"))
+        })
+    })?;
+    Ok(applied)
+}
+
+/// Slices of `files` within the bounds of a batch.
+fn batches(files: &[ToRead]) -> impl Iterator<Item = &[ToRead]> {
+    let mut rest = files;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = rest.iter().take(BATCH_FILES).take_while(|file| {
+            let first = bytes == 0;
+            bytes += file.file.size.max(1);
+            first || bytes <= BATCH_BYTES
+        });
+        let (batch, after) = rest.split_at(fits.count());
+        rest = after;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+/// One batch, ready to insert.
+#[derive(Default)]
+struct Ready {
+    batch: Batch,
+    replaced: Vec<u32>,
+    touched: Vec<(u32, u64, i64)>,
+}
+
+/// Gives out ids and knows what is stored already.
+struct Rows {
+    next_file: u32,
+    next_vector: u32,
+    vectors: HashMap<Hash, u32, foldhash::fast::RandomState>,
+    words: HashMap<String, u32, foldhash::fast::RandomState>,
+    next_word: u32,
+}
+
+impl Rows {
+    fn new(writer: &Writer) -> Result<Self> {
+        let base = writer.reader();
+        let vectors: HashMap<_, _, _> = base.vector_keys()?.into_iter().collect();
+        let words: HashMap<_, _, _> =
+            base.words()?.into_iter().map(|(id, word)| (word, id)).collect();
+        Ok(Self {
+            next_file: base.files()?.iter().map(|file| file.id + 1).max().unwrap_or(0),
+            next_vector: vectors.values().map(|id| id + 1).max().unwrap_or(0),
+            next_word: words.values().map(|id| id + 1).max().unwrap_or(0),
+            vectors,
+            words,
+        })
+    }
+
+    /// Rows for a batch of prepared files.
+    fn collect(
+        &mut self,
+        prepared: Vec<Prepared>,
+        embedder: &mut Embedder,
+        applied: &mut Applied,
+    ) -> Result<Ready> {
+        let mut ready = Ready::default();
+        let mut files = Vec::with_capacity(prepared.len());
+        for file in prepared {
+            match file {
+                Prepared::Same { id, size, mtime_ns } => ready.touched.push((id, size, mtime_ns)),
+                Prepared::Skipped { path, reason, known } => {
+                    applied.dropped += usize::from(known.is_some());
+                    applied.skipped.push((path.as_str().to_owned(), reason));
+                    ready.replaced.extend(known);
+                }
+                Prepared::Ready(file) => {
+                    *(if file.known.is_some() { &mut applied.changed } else { &mut applied.added }) += 1;
+                    ready.replaced.extend(file.known);
+                    files.push(*file);
+                }
+            }
+        }
+        let vector_ids = self.embed(&files, embedder, &mut ready.batch)?;
+        applied.embedded += ready.batch.vectors.len();
+        let mut vector_ids = vector_ids.into_iter();
+        for file in files {
+            self.add_file(file, &mut vector_ids, &mut ready.batch);
+        }
+        Ok(ready)
+    }
+
+    /// The vector's id of every chunk of every file; new vectors go into `batch`.
+    fn embed(
+        &mut self,
+        files: &[ReadyFile],
+        embedder: &mut Embedder,
+        batch: &mut Batch,
+    ) -> Result<Vec<u32>> {
+        let mut ids = Vec::new();
+        let mut missing = Vec::new();
+        for file in files {
+            for (chunk, context) in file.pieces.chunks.iter().zip(&file.contexts) {
+                let code = &file.content.text[chunk.bytes.clone()];
+                let passage = Passage { path: file.path.as_str(), context, code };
+                let key = vector_key(&passage);
+                let id = *self.vectors.entry(key).or_insert_with(|| {
+                    missing.push((key, self.next_vector, passage));
+                    self.next_vector += 1;
+                    self.next_vector - 1
+                });
+                ids.push(id);
+            }
+        }
+        let passages: Vec<Passage<'_>> = missing.iter().map(|(_, _, passage)| *passage).collect();
+        let vectors = embedder.passages(&passages)?;
+        batch.vectors = missing
+            .iter()
+            .zip(vectors)
+            .map(|((key, id, _), vector)| VectorRow { id: *id, key: *key, values: quantise(&vector) })
+            .collect();
+        Ok(ids)
+    }
+
+    fn add_file(
+        &mut self,
+        file: ReadyFile,
+        vector_ids: &mut impl Iterator<Item = u32>,
+        batch: &mut Batch,
+    ) {
+        let id = self.next_file;
+        self.next_file += 1;
+        let global: Vec<u32> =
+            file.words.words.into_iter().map(|word| self.word(word, batch)).collect();
+        let counted = file.words.chunks.iter();
+        for ((pos, chunk), words) in (0..).zip(file.pieces.chunks).zip(counted) {
+            batch.chunks.push(ChunkRow {
+                file_id: id,
+                pos,
+                lines: chunk.lines,
+                byte_start: offset(chunk.bytes.start),
+                byte_end: offset(chunk.bytes.end),
+                kind: chunk.kind,
+                symbol: chunk.symbol,
+                defines: chunk.defines,
+                parents: chunk.parents,
+                signature: chunk.signature,
+                doc: chunk.doc.map(|doc| (offset(doc.start), offset(doc.end))),
+                vector_id: vector_ids.next().expect("one vector a chunk"),
+                words: encode(words, &global),
+            });
+        }
+        batch.files.push(FileRow {
+            id,
+            path: file.path,
+            hash: file.content.hash,
+            size: file.content.size,
+            mtime_ns: file.content.mtime_ns,
+            encoding: file.content.encoding.to_owned(),
+            language: file.content.language,
+            place: file.place,
+            lines: offset(file.content.text.lines().count()),
+            imports: file.pieces.imports,
+        });
+        batch.blobs.push((file.content.hash, file.content.bytes));
+    }
+
+    fn word(&mut self, word: String, batch: &mut Batch) -> u32 {
+        if let Some(&id) = self.words.get(&word) {
+            return id;
+        }
+        let id = self.next_word;
+        self.next_word += 1;
+        batch.words.push((id, word.clone()));
+        self.words.insert(word, id);
+        id
+    }
+}
+
+/// Everything that decides a vector, within one model.
+fn vector_key(passage: &Passage<'_>) -> Hash {
+    let parts = [passage.path, passage.context, passage.code];
+    Hash::of_parts(&parts.map(str::as_bytes))
+}
+
+/// Offsets and counts of one file fit: files over 4 GiB are never read.
+fn offset(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,97 @@
+//! One file, made ready to store: read, split, described, its words counted. Runs on many threads.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::plan::ToRead;
+use super::read::{self, Content};
+use super::scope::SkipReason;
+use crate::chunk::{self, Chunk, Pieces};
+use crate::types::{Place, RelPath};
+use crate::words::{Counted, Counter, Fields};
+
+/// What reading a file led to.
+pub(super) enum Prepared {
+    /// The content is as it was indexed; only size and time are new.
+    Same { id: u32, size: u64, mtime_ns: i64 },
+    /// Left out for its content.
+    Skipped { path: RelPath, reason: SkipReason, known: Option<u32> },
+    /// To be stored, in place of row `known`.
+    Ready(Box<ReadyFile>),
+}
+
+/// A file to be stored.
+pub(super) struct ReadyFile {
+    pub path: RelPath,
+    pub known: Option<u32>,
+    pub content: Content,
+    pub place: Place,
+    pub pieces: Pieces,
+    pub words: Counted,
+    /// One context a chunk: what the code alone does not say.
+    pub contexts: Vec<String>,
+}
+
+/// Reads and splits one file.
+pub(super) fn prepare(root: &Path, wanted: &ToRead) -> Prepared {
+    let path = wanted.file.path.clone();
+    let content = match read::read(root, &wanted.file) {
+        Ok(content) => content,
+        Err(reason) => {
+            return Prepared::Skipped { path, reason, known: wanted.known.map(|(id, _)| id) };
+        }
+    };
+    if let Some((id, hash)) = wanted.known
+        && hash == content.hash
+    {
+        return Prepared::Same { id, size: content.size, mtime_ns: content.mtime_ns };
+    }
+    let pieces = chunk::split(&path, content.language, &content.text);
+    let place = chunk::place(&path, content.language, &content.text);
+    let words = count_words(&path, &content.text, &pieces);
+    let contexts = pieces.chunks.iter().map(|chunk| context(chunk, &pieces.imports)).collect();
+    let known = wanted.known.map(|(id, _)| id);
+    Prepared::Ready(Box::new(ReadyFile { path, known, content, place, pieces, words, contexts }))
+}
+
+/// The words of a file's chunks, each with its capsule.
+fn count_words(path: &RelPath, text: &str, pieces: &Pieces) -> Counted {
+    let path_words = path_words(path);
+    let mut counter = Counter::default();
+    let mut signature = String::new();
+    for chunk in &pieces.chunks {
+        signature.clear();
+        let parents = chunk.parents.iter().map(String::as_str);
+        for word in parents.chain(chunk.signature.as_deref()) {
+            let _ = write!(signature, "{word} ");
+        }
+        counter.add(&Fields {
+            body: &text[chunk.bytes.clone()],
+            names: &chunk.defines.join(" "),
+            signature: &signature,
+            doc: chunk.doc.clone().map_or("", |doc| &text[doc]),
+            path: &path_words,
+        });
+    }
+    counter.finish()
+}
+
+/// The file's stem and its last three folders.
+fn path_words(path: &RelPath) -> String {
+    let mut folders: Vec<&str> = path.folders().rev().take(3).collect();
+    folders.push(path.stem());
+    folders.join(" ")
+}
+
+/// What a chunk's code alone does not say: where it belongs and what the file imports of the names
+/// that it may use.
+fn context(chunk: &Chunk, imports: &[String]) -> String {
+    let mut out = chunk.parents.join(" ");
+    if let (None, Some(symbol)) = (&chunk.signature, &chunk.symbol) {
+        let _ = write!(out, " {symbol}");
+    }
+    for import in imports.iter().take(12) {
+        let _ = write!(out, " {import}");
+    }
+    out
+}

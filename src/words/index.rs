@@ -1,0 +1,130 @@
+//! The search side: every word with the chunks that hold it, and BM25 over them.
+
+use std::collections::HashMap;
+
+use super::count::{decode, field};
+
+/// BM25's saturation: how soon more repeats stop to count.
+const K1: f32 = 1.5;
+/// BM25's length normalisation: 0 ignores a chunk's length, 1 divides by it.
+const B: f32 = 0.75;
+/// How many body occurrences a word's presence in a field is worth.
+const NAMES_WEIGHT: f32 = 2.0;
+const SIGNATURE_WEIGHT: f32 = 0.5;
+const DOC_WEIGHT: f32 = 0.5;
+const PATH_WEIGHT: f32 = 1.5;
+
+/// Collects chunks before the index can be laid out.
+#[derive(Debug, Default)]
+pub struct WordIndexBuilder {
+    encoded: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl WordIndexBuilder {
+    /// Adds the next chunk's encoded words; chunks count from 0.
+    pub fn push(&mut self, words: &[u8]) {
+        self.encoded.extend_from_slice(words);
+        self.ends.push(self.encoded.len());
+    }
+
+    /// Lays the index out; `words` gives the ids.
+    pub fn build(self, words: Vec<(u32, String)>) -> WordIndex {
+        let ids_end = words.iter().map(|(id, _)| *id as usize + 1).max().unwrap_or(0);
+        let mut starts = vec![0u32; ids_end + 1];
+        let chunk_bytes = |pos: usize| {
+            let start = if pos == 0 { 0 } else { self.ends[pos - 1] };
+            &self.encoded[start..self.ends[pos]]
+        };
+        let mut lengths = Vec::with_capacity(self.ends.len());
+        for pos in 0..self.ends.len() {
+            lengths.push(decode(chunk_bytes(pos), |id, _| {
+                if let Some(count) = starts.get_mut(id as usize + 1) {
+                    *count += 1;
+                }
+            }));
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let total = starts.last().copied().unwrap_or(0) as usize;
+        let (mut chunks, mut counts) = (vec![0u32; total], vec![0u8; total]);
+        let mut next = starts.clone();
+        for pos in 0..self.ends.len() {
+            decode(chunk_bytes(pos), |id, count| {
+                if (id as usize) < ids_end {
+                    let at = &mut next[id as usize];
+                    chunks[*at as usize] = pos as u32;
+                    counts[*at as usize] = count;
+                    *at += 1;
+                }
+            });
+        }
+        let mean = lengths.iter().map(|l| f64::from(*l)).sum::<f64>() / lengths.len().max(1) as f64;
+        let norms = lengths
+            .iter()
+            .map(|length| K1 * (1.0 - B + B * *length as f32 / (mean as f32).max(1.0)))
+            .collect();
+        let ids = words.into_iter().map(|(id, word)| (word, id)).collect();
+        WordIndex { ids, starts, chunks, counts, norms }
+    }
+}
+
+/// Every word of every chunk.
+#[derive(Debug, Default)]
+pub struct WordIndex {
+    ids: HashMap<String, u32, foldhash::fast::RandomState>,
+    /// Word `id` occupies `starts[id]..starts[id + 1]` of `chunks` and `counts`.
+    starts: Vec<u32>,
+    chunks: Vec<u32>,
+    counts: Vec<u8>,
+    /// BM25's length term by chunk.
+    norms: Vec<f32>,
+}
+
+impl WordIndex {
+    /// Adds to `scores[chunk]` what BM25 gives the word, times `weight`. Returns whether any chunk
+    /// holds it.
+    pub fn score(&self, word: &str, weight: f32, scores: &mut [f32]) -> bool {
+        let Some((range, idf)) = self.postings(word) else { return false };
+        for at in range {
+            let chunk = self.chunks[at] as usize;
+            let frequency = frequency(self.counts[at]);
+            scores[chunk] += weight * idf * frequency / (frequency + self.norms[chunk]);
+        }
+        true
+    }
+
+    /// The word's inverse document frequency; `None` when no chunk holds it.
+    pub fn idf(&self, word: &str) -> Option<f32> {
+        self.postings(word).map(|(_, idf)| idf)
+    }
+
+    /// In how many chunks the word occurs.
+    pub fn chunk_count(&self, word: &str) -> usize {
+        self.postings(word).map_or(0, |(range, _)| range.len())
+    }
+
+    /// Every known word.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.ids.keys().map(String::as_str)
+    }
+
+    fn postings(&self, word: &str) -> Option<(std::ops::Range<usize>, f32)> {
+        let id = *self.ids.get(word)? as usize;
+        let range = self.starts[id] as usize..self.starts[id + 1] as usize;
+        let (all, holding) = (self.norms.len() as f32, range.len() as f32);
+        let idf = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
+        (!range.is_empty()).then_some((range, idf))
+    }
+}
+
+/// How often a word counts, all fields together.
+fn frequency(counts: u8) -> f32 {
+    let has = |flag: u8, weight: f32| if counts & flag == 0 { 0.0 } else { weight };
+    f32::from(counts & field::BODY_MAX)
+        + has(field::NAMES, NAMES_WEIGHT)
+        + has(field::SIGNATURE, SIGNATURE_WEIGHT)
+        + has(field::DOC, DOC_WEIGHT)
+        + has(field::PATH, PATH_WEIGHT)
+}
