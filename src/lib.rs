@@ -19,6 +19,7 @@ pub mod embed;
 pub mod git;
 pub mod parse;
 pub mod store;
+pub mod text;
 pub mod words;
 
 // Ground: words and settings.

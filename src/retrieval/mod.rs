@@ -1,8 +1,39 @@
 //! Here is a question: which chunks answer it, in what order, and why?
+//!
+//! Every chunk in scope is scored by its words and by its vector; signals that a reader can name
+//! order the best of them ([`signals`]); what is shown is checked against the disk ([`show`]). All
+//! of it runs on the [`Catalog`], which holds one generation in memory.
+
+mod catalog;
+mod exact;
+mod filter;
+mod question;
+mod rank;
+mod show;
+mod signals;
+#[cfg(test)]
+mod tests;
 
 use serde::Serialize;
 
+use crate::config::Config;
+use crate::embed::{Embedder, quantise};
+use crate::error::{Error, Result};
+use crate::store::Reader;
+use crate::turn::Turn;
 use crate::types::{ChunkKind, Language, Mode, Place, RelPath};
+
+pub use catalog::{Catalog, ChunkEntry, FileEntry};
+
+use filter::Filter;
+use question::Question;
+use rank::Ranked;
+
+/// A longer question is refused: it is a file, not a question.
+pub const QUERY_BYTES_MAX: usize = 16 << 10;
+
+/// The most hits one call gives.
+pub const LIMIT_MAX: usize = 50;
 
 /// A question. Absent values take the configured default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -108,4 +139,97 @@ pub struct Signal {
     pub value: f32,
     /// What it gave: value × weight.
     pub points: f32,
+}
+
+/// Answers a question from one generation.
+///
+/// # Errors
+/// Usage for an empty or too long question, a bad glob or a bad regular expression; Stopped when
+/// `turn` ends.
+pub fn search(
+    reader: &Reader,
+    catalog: &Catalog,
+    embedder: &mut Embedder,
+    config: &Config,
+    query: &SearchQuery,
+    turn: &Turn,
+) -> Result<SearchReply> {
+    let text = query.text.trim();
+    check_length(text)?;
+    let mode = match query.mode {
+        Some(mode) => mode,
+        None => Mode::from_name(&config.search.mode)?,
+    };
+    let limit = query.limit.unwrap_or(config.search.limit).clamp(1, LIMIT_MAX);
+    let filter = Filter::new(catalog, query)?;
+    let question = Question::new(text);
+    let ranked = match mode {
+        Mode::Exact => exact::search(catalog, &filter, &config.root, &question, query.regex, turn)?,
+        Mode::Semantic | Mode::Lexical | Mode::Hybrid => {
+            let cosines = match mode {
+                Mode::Lexical => None,
+                _ => Some(catalog.cosines(&quantise(&embedder.query(text)?))),
+            };
+            turn.check()?;
+            rank::rank(catalog, &filter, &question, mode, cosines.as_deref(), limit)
+        }
+    };
+    turn.check()?;
+    let best = &ranked[..ranked.len().min(limit)];
+    let hits = show::hits(reader, catalog, &config.root, best, query)?;
+    let notes = notes(catalog, &filter, &question, &hits);
+    let searched = filter.searched();
+    let generation = reader.generation().number;
+    Ok(SearchReply { query: query.text.clone(), mode, generation, searched, hits, notes })
+}
+
+fn check_length(text: &str) -> Result<()> {
+    if text.is_empty() {
+        return Err(Error::usage("the query is empty")
+            .hint("pass words, a symbol or a question, for example `retry with backoff`"));
+    }
+    if text.len() > QUERY_BYTES_MAX {
+        return Err(Error::usage(format!(
+            "the query has {} bytes, more than {QUERY_BYTES_MAX}",
+            text.len()
+        ))
+        .hint("ask with a sentence or the few lines that matter"));
+    }
+    Ok(())
+}
+
+/// What a reader should know beside the hits.
+fn notes(catalog: &Catalog, filter: &Filter, question: &Question, hits: &[Hit]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if catalog.chunks.is_empty() {
+        notes.push("the index is empty: no file of the root is in scope".to_owned());
+    } else if filter.searched().chunks == 0 {
+        notes.push("no indexed file passes the filters".to_owned());
+    } else if hits.is_empty() {
+        let near = catalog.near_symbols(question);
+        if !near.is_empty() {
+            notes.push(format!("symbols with a like name: {}", near.join(", ")));
+        }
+    }
+    let stale = hits.iter().filter(|hit| hit.freshness != Freshness::Unchanged).count();
+    if stale > 0 {
+        notes.push(format!(
+            "{stale} of {} hits lie in files that changed since they were indexed; run `sai index`",
+            hits.len()
+        ));
+    }
+    notes
+}
+
+/// What the ranking hands on: see [`rank`].
+type Points = signals::Points;
+
+impl Ranked {
+    /// The relevance in 0..1: a logistic map of the points, fixed so that scores of different
+    /// questions can be compared.
+    fn score(&self) -> f32 {
+        const MIDDLE: f32 = 3.0;
+        const WIDTH: f32 = 1.5;
+        1.0 / (1.0 + (-(self.points.sum() - MIDDLE) / WIDTH).exp())
+    }
 }

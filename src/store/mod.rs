@@ -292,3 +292,7 @@ impl Writer {
         unimplemented!()
     }
 }
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts { pub files: usize, pub chunks: usize, pub lines: u64, pub vectors: usize }
+impl Reader { pub fn counts(&self) -> Result<Counts> { unimplemented!() } }

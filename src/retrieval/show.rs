@@ -1,0 +1,204 @@
+//! From ranked chunks to hits: the text, cut to a snippet, checked against the disk.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::catalog::{Catalog, ChunkEntry, FileEntry};
+use super::rank::Ranked;
+use super::{Freshness, Hit, SearchQuery};
+use crate::error::Result;
+use crate::store::Reader;
+use crate::text;
+use crate::types::{Hash, LineRange};
+
+/// A snippet's bounds.
+const SNIPPET_LINES: usize = 8;
+const SNIPPET_CHARS: usize = 800;
+
+/// Documentation above a definition longer than this many lines is left out of a snippet, so that
+/// the definition itself is seen.
+const DOC_LINES_SHOWN: usize = 3;
+
+/// Makes hits of ranked chunks.
+pub(super) fn hits(
+    reader: &Reader,
+    catalog: &Catalog,
+    root: &Path,
+    ranked: &[Ranked],
+    query: &SearchQuery,
+) -> Result<Vec<Hit>> {
+    let mut texts = HashMap::new();
+    ranked
+        .iter()
+        .map(|found| {
+            let chunk = &catalog.chunks[found.chunk];
+            let file = &catalog.files[chunk.file];
+            if !texts.contains_key(&chunk.file) {
+                texts.insert(chunk.file, Texts::of(reader, root, file)?);
+            }
+            Ok(hit(found, chunk, file, &texts[&chunk.file], query))
+        })
+        .collect()
+}
+
+/// A file's text as it was indexed and, when it differs, as it is now.
+struct Texts {
+    indexed: String,
+    now: Now,
+}
+
+enum Now {
+    Same,
+    Differs(String),
+    Gone,
+}
+
+impl Texts {
+    fn of(reader: &Reader, root: &Path, file: &FileEntry) -> Result<Self> {
+        let row = &file.row;
+        let path = row.path.under(root);
+        let meta = std::fs::symlink_metadata(&path).ok();
+        let Some(meta) = meta else {
+            return Ok(Self { indexed: indexed_text(reader, row.hash)?, now: Now::Gone });
+        };
+        // A file that grew beyond all bounds is only said to differ.
+        if meta.len() > row.size.saturating_mul(4).max(16 << 20) || !readable(root, &path) {
+            let now = Now::Differs(String::new());
+            return Ok(Self { indexed: indexed_text(reader, row.hash)?, now });
+        }
+        match std::fs::read(&path) {
+            Ok(bytes) if Hash::of(&bytes) == row.hash => {
+                Ok(Self { indexed: text::decode(&bytes).text.into_owned(), now: Now::Same })
+            }
+            Ok(bytes) => {
+                let now = Now::Differs(text::decode(&bytes).text.into_owned());
+                Ok(Self { indexed: indexed_text(reader, row.hash)?, now })
+            }
+            Err(_) => Ok(Self { indexed: indexed_text(reader, row.hash)?, now: Now::Gone }),
+        }
+    }
+
+    /// The chunk's text, its lines, and how it stands to what is on disk.
+    fn chunk<'a>(&'a self, chunk: &ChunkEntry) -> (&'a str, LineRange, Freshness) {
+        let indexed = self.indexed.get(chunk.bytes.clone()).unwrap_or("");
+        match &self.now {
+            Now::Same => (indexed, chunk.lines, Freshness::Unchanged),
+            Now::Gone => (indexed, chunk.lines, Freshness::Missing),
+            Now::Differs(now) => match nearest(now, indexed, chunk.bytes.start) {
+                Some(start) if start == chunk.bytes.start && same_before(self, now, start) => {
+                    (indexed, chunk.lines, Freshness::Unchanged)
+                }
+                Some(start) => {
+                    let first = line_of(now, start);
+                    let end = first + (chunk.lines.end - chunk.lines.start);
+                    (indexed, LineRange { start: first, end }, Freshness::Moved)
+                }
+                None => (indexed, chunk.lines, Freshness::Changed),
+            },
+        }
+    }
+}
+
+/// Whether everything above `start` is as it was, so that lines count the same.
+fn same_before(texts: &Texts, now: &str, start: usize) -> bool {
+    texts.indexed.as_bytes().get(..start) == now.as_bytes().get(..start)
+}
+
+/// The occurrence of `piece` at a line's start in `text` that is nearest to byte `near`.
+fn nearest(text: &str, piece: &str, near: usize) -> Option<usize> {
+    if piece.trim().is_empty() {
+        return None;
+    }
+    memchr::memmem::find_iter(text.as_bytes(), piece.as_bytes())
+        .filter(|&at| at == 0 || text.as_bytes()[at - 1] == b'\n')
+        .min_by_key(|&at| at.abs_diff(near))
+}
+
+fn line_of(text: &str, byte: usize) -> u32 {
+    let before = memchr::memchr_iter(b'\n', &text.as_bytes()[..byte]).count();
+    u32::try_from(before + 1).unwrap_or(u32::MAX)
+}
+
+/// A regular file whose real place is inside the root.
+fn readable(root: &Path, path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|real| real.starts_with(root) && real.is_file())
+}
+
+fn indexed_text(reader: &Reader, hash: Hash) -> Result<String> {
+    let bytes = reader.blob(hash)?.unwrap_or_default();
+    Ok(text::decode(&bytes).text.into_owned())
+}
+
+fn hit(
+    found: &Ranked,
+    chunk: &ChunkEntry,
+    file: &FileEntry,
+    texts: &Texts,
+    query: &SearchQuery,
+) -> Hit {
+    let (text, lines, freshness) = texts.chunk(chunk);
+    let cut = if query.include_text {
+        Snippet { text, line: 0, lines_cut: 0 }
+    } else {
+        let matched = found.line.map(|line| line.saturating_sub(chunk.lines.start) as usize);
+        snippet(text, matched.unwrap_or_else(|| doc_lines(chunk, texts)))
+    };
+    Hit {
+        path: file.row.path.clone(),
+        start_line: lines.start,
+        end_line: lines.end,
+        symbol: chunk.symbol.clone(),
+        parents: chunk.parents.clone(),
+        kind: chunk.kind,
+        language: file.row.language,
+        place: file.row.place,
+        signature: chunk.signature.clone(),
+        score: found.score(),
+        similarity: found.similarity,
+        snippet: cut.text.to_owned(),
+        snippet_line: lines.start + cut.line,
+        lines_cut: cut.lines_cut,
+        freshness,
+        explanation: query.explain.then(|| found.points.explain()),
+    }
+}
+
+/// How many lines of documentation stand above the definition, when they are too many to show.
+fn doc_lines(chunk: &ChunkEntry, texts: &Texts) -> usize {
+    let above = chunk.doc.as_ref().filter(|doc| doc.start <= chunk.bytes.start + 1);
+    let lines = above
+        .and_then(|doc| texts.indexed.get(chunk.bytes.start..doc.end))
+        .map_or(0, |doc| doc.trim_end().lines().count());
+    if lines > DOC_LINES_SHOWN { lines } else { 0 }
+}
+
+/// A part of a chunk's text.
+struct Snippet<'a> {
+    text: &'a str,
+    /// Lines of the chunk above it.
+    line: u32,
+    /// Lines of the chunk below it.
+    lines_cut: u32,
+}
+
+/// The first lines of `text` from line `from` on (0-based), within the bounds of a snippet.
+fn snippet(text: &str, from: usize) -> Snippet<'_> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let from = if from < lines.len() { from } else { 0 };
+    let start: usize = lines[..from].iter().map(|line| line.len()).sum();
+    let (mut bytes, mut chars, mut shown) = (0, 0, 0);
+    for line in lines[from..].iter().take(SNIPPET_LINES) {
+        chars += line.chars().count();
+        if chars > SNIPPET_CHARS && shown > 0 {
+            break;
+        }
+        bytes += line.len();
+        shown += 1;
+    }
+    let mut cut = text[start..start + bytes].trim_end();
+    if let Some((at, _)) = cut.char_indices().nth(SNIPPET_CHARS) {
+        cut = &cut[..at];
+    }
+    let below = lines.len() - from - shown;
+    Snippet { text: cut, line: from as u32, lines_cut: below as u32 }
+}
