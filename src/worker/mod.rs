@@ -1,6 +1,7 @@
 //! The one thread that owns the index's connection, the embedder and the search structures, and the
 //! [`Handle`] that reaches it.
 
+pub mod doctor;
 pub mod status;
 
 use std::future::Future;
@@ -13,8 +14,8 @@ use tokio::sync::oneshot;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::request::{
-    FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply, StatusQuery,
-    StatusReply,
+    DoctorReply, FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply,
+    StatusQuery, StatusReply,
 };
 use crate::turn::Turn;
 
@@ -55,6 +56,11 @@ impl Handle {
         unimplemented!()
     }
 
+    /// Could SAI work here?
+    pub fn doctor(&self) -> Pending<DoctorReply> {
+        unimplemented!()
+    }
+
     /// Removes the index.
     pub fn flush(&self) -> Pending<FlushReply> {
         unimplemented!()
@@ -62,6 +68,11 @@ impl Handle {
 }
 
 impl<R> Pending<R> {
+    /// Asks the request to stop at its next step; its answer then is an error of kind Stopped.
+    pub fn cancel(&self) {
+        self.turn.cancel();
+    }
+
     /// Blocks until the answer is there. Not for async code.
     ///
     /// # Errors
