@@ -12,6 +12,7 @@ pub use crate::retrieval::{
     Explanation, Freshness, Hit, SearchQuery, SearchReply, Searched, Signal,
 };
 pub use crate::sync::{IndexQuery, IndexReply, Phase, Progress, ProgressFn};
+pub use crate::worker::doctor::{Check, DoctorReply, Verdict};
 pub use crate::worker::status::{
     FlushReply, IndexState, LanguageCount, SkippedCount, StaleFiles, StatusQuery, StatusReply,
 };
@@ -36,6 +37,8 @@ pub enum Request {
     Status(Ask<StatusQuery, StatusReply>),
     /// Make the index equal to the tree.
     Index(Ask<IndexQuery, IndexReply>),
+    /// Could SAI work here?
+    Doctor(Ask<(), DoctorReply>),
     /// Remove the index.
     Flush(Ask<(), FlushReply>),
 }

@@ -6,6 +6,7 @@
 //! copy; the worker looks at the current generation before each question and moves over when it
 //! changed.
 
+pub mod doctor;
 pub mod status;
 
 use std::future::Future;
@@ -22,8 +23,8 @@ use crate::config::Config;
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::request::{
-    Ask, FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply, StatusQuery,
-    StatusReply,
+    Ask, DoctorReply, FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply,
+    StatusQuery, StatusReply,
 };
 use crate::retrieval::{self, Catalog};
 use crate::store::Reader;
@@ -77,6 +78,11 @@ impl Handle {
         self.ask(Request::Index, query, None)
     }
 
+    /// Could SAI work here?
+    pub fn doctor(&self) -> Pending<DoctorReply> {
+        self.ask(Request::Doctor, (), Some(self.request_time_max))
+    }
+
     /// Removes the index.
     pub fn flush(&self) -> Pending<FlushReply> {
         self.ask(Request::Flush, (), None)
@@ -97,6 +103,11 @@ impl Handle {
 }
 
 impl<R> Pending<R> {
+    /// Asks the request to stop at its next step; its answer then is an error of kind Stopped.
+    pub fn cancel(&self) {
+        self.turn.cancel();
+    }
+
     /// Blocks until the answer is there. Not for async code.
     ///
     /// # Errors
@@ -185,6 +196,7 @@ impl Worker {
             Request::Status(ask) => ask.answer(|query, _| self.status(query)),
             Request::Index(ask) => self.index(ask),
             Request::Flush(ask) => ask.answer(|(), _| self.flush()),
+            Request::Doctor(ask) => ask.answer(|(), _| Ok(doctor::doctor(&self.config))),
         }
     }
 

@@ -1,1 +1,169 @@
-//! TODO support
+//! Small repositories from one string, and the binary run in them.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use git2::{IndexAddOption, Repository, RepositoryInitOptions, Signature, Time};
+use tempfile::TempDir;
+
+/// A folder with files, gone when dropped.
+pub struct Repo {
+    /// Keeps the folder alive.
+    _folder: TempDir,
+    /// The canonical path, so that it compares equal to what SAI prints.
+    path: PathBuf,
+}
+
+/// A git repository with one commit of the files in `text`:
+///
+/// ```text
+/// //- /src/a.rs
+/// fn a() {}
+/// //- /README.md
+/// # Title
+/// ```
+pub fn repo(text: &str) -> Repo {
+    let repo = folder(text);
+    let mut options = RepositoryInitOptions::new();
+    options.initial_head("main").external_template(false);
+    Repository::init_opts(repo.path(), &options).expect("a repository in a fresh folder");
+    repo.commit("start");
+    repo
+}
+
+/// The same files in a plain folder, without git.
+pub fn folder(text: &str) -> Repo {
+    let folder = tempfile::Builder::new().prefix("sai-").tempdir().expect("a temporary folder");
+    let path = folder.path().canonicalize().expect("the folder was just made");
+    let repo = Repo { _folder: folder, path };
+    for (path, text) in files(text) {
+        repo.write(path, &text);
+    }
+    repo
+}
+
+impl Repo {
+    /// The root.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file, with its folders.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let file = self.path.join(path);
+        fs::create_dir_all(file.parent().expect("a file lies in a folder")).expect("its folders");
+        fs::write(file, content).expect("a file in our own folder");
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, path: &str) {
+        fs::remove_file(self.path.join(path)).expect("a file that a test wrote");
+    }
+
+    /// Commits everything that git does not ignore; returns the commit's 40 hex digits.
+    pub fn commit(&self, message: &str) -> String {
+        let repo = Repository::open(&self.path).expect("made by `repo`");
+        let mut index = repo.index().expect("a git index");
+        index.add_all(["*"], IndexAddOption::DEFAULT, None).expect("add");
+        index.update_all(["*"], None).expect("forget removed files");
+        index.write().expect("write the git index");
+        let tree = repo.find_tree(index.write_tree().expect("a tree")).expect("the tree");
+        let author = Signature::new("Test", "test@example.com", &Time::new(1_700_000_000, 0))
+            .expect("a fixed author");
+        let parent = repo.head().ok().map(|head| head.peel_to_commit().expect("a commit"));
+        let parents: Vec<_> = parent.iter().collect();
+        repo.commit(Some("HEAD"), &author, &author, message, &tree, &parents)
+            .expect("a commit")
+            .to_string()
+    }
+
+    /// Runs `sai` in the root.
+    pub fn sai(&self, args: &[&str]) -> Output {
+        sai(&self.path, args)
+    }
+}
+
+/// Splits a fixture at its `//- /path` lines.
+fn files(text: &str) -> Vec<(&str, String)> {
+    let mut files: Vec<(&str, String)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        if let Some(path) = line.strip_prefix("//- /") {
+            files.push((path.trim_end(), String::new()));
+        } else if let Some((_, content)) = files.last_mut() {
+            content.push_str(line);
+        } else {
+            assert!(line.trim().is_empty(), "a fixture starts with `//- /path`: {line:?}");
+        }
+    }
+    files
+}
+
+/// What a process said, as text.
+#[derive(Debug)]
+pub struct Output {
+    /// The exit code; -1 when a signal ended it.
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Output {
+    /// Asserts the exit code, showing both streams when it is another one.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Standard output as one JSON value.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// The `sai` command in `root`, free of what the surrounding shell may have set; for tests that need
+/// another environment or other pipes.
+pub fn command(root: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sai"));
+    command.current_dir(root).args(args).stdin(Stdio::null());
+    for name in ["SAI_LOG", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "RUST_BACKTRACE"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs `sai` in `root`.
+pub fn sai(root: &Path, args: &[&str]) -> Output {
+    output(command(root, args).output().expect("the binary starts"))
+}
+
+/// Runs `sai` in `root` with `stdin`.
+pub fn sai_with_stdin(root: &Path, args: &[&str], stdin: &str) -> Output {
+    let mut child = command(root, args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut pipe = child.stdin.take().expect("piped above");
+    let stdin = stdin.to_owned();
+    let writer = std::thread::spawn(move || {
+        // A process that fails early closes its end; what it printed tells the test.
+        let _ = pipe.write_all(stdin.as_bytes());
+    });
+    let done = child.wait_with_output().expect("the process ends");
+    writer.join().expect("the writer does not panic");
+    output(done)
+}
+
+fn output(done: std::process::Output) -> Output {
+    Output {
+        code: done.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(done.stdout).expect("stdout is UTF-8"),
+        stderr: String::from_utf8_lossy(&done.stderr).into_owned(),
+    }
+}

@@ -1,0 +1,144 @@
+//! `sai index`: makes the index equal to the tree, showing how far it is.
+
+use std::io;
+
+use clap::Args;
+
+use super::progress::Bar;
+use super::{DONE, Ended, Session, print};
+use crate::error::{Error, Result};
+use crate::request::{IndexQuery, IndexReply, StatusQuery};
+use crate::worker::{Handle, Pending};
+
+/// Bring the index up to date with the files
+///
+/// Reads what is new or changed and publishes a new generation; searches go on with the old one
+/// until then. An interrupted run changes nothing.
+#[derive(Debug, Args)]
+pub(super) struct IndexArgs {
+    /// Start from nothing instead of from the current generation
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &IndexArgs, session: &Session) -> Result<u8, Ended> {
+    let handle = session.start()?;
+    let reply = make(&handle, args.force, session)?;
+    if session.globals.json {
+        print::json(&reply)?;
+    } else {
+        // The size is told for its own sake; a run that succeeded does not fail for want of it.
+        let status = handle.status(StatusQuery::default()).wait().ok();
+        print::out(&(summary(&reply, status.map(|status| status.index_bytes)) + "\n"))?;
+    }
+    Ok(DONE)
+}
+
+/// Runs an indexing job under a progress bar until it ends or Ctrl-C cancels it.
+pub(super) fn make(handle: &Handle, force: bool, session: &Session) -> Result<IndexReply, Ended> {
+    let bar = Bar::start(session.globals.quiet);
+    let query = IndexQuery { force, progress: Some(bar.listener()) };
+    let reply = wait(handle.index(query));
+    bar.clear();
+    if matches!(reply, Err(Ended::Interrupted)) {
+        print::tell("interrupted; the index is as it was");
+    }
+    reply
+}
+
+/// Waits for the job. The first Ctrl-C asks it to stop and waits for that, so that it leaves nothing
+/// behind; the second one waits no longer.
+fn wait(mut job: Pending<IndexReply>) -> Result<IndexReply, Ended> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
+    runtime.block_on(async {
+        tokio::select! {
+            reply = &mut job => return Ok(reply?),
+            pressed = tokio::signal::ctrl_c() => pressed.map_err(no_runtime)?,
+        }
+        job.cancel();
+        tokio::select! {
+            _ = job => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        Err(Ended::Interrupted)
+    })
+}
+
+fn no_runtime(error: io::Error) -> Error {
+    Error::environment("cannot wait for the indexing job").because(error)
+}
+
+/// What the run did, in a few lines. `bytes` is the index's size on disk.
+pub(super) fn summary(reply: &IndexReply, bytes: Option<u64>) -> String {
+    let mut lines = Vec::new();
+    let size = bytes.map_or_else(String::new, |bytes| format!(", {}", print::bytes(bytes)));
+    lines.push(format!(
+        "{}: {}, {}, {}{size}, in {:.1} s",
+        if reply.published { "indexed" } else { "up to date" },
+        print::count(reply.files, "file"),
+        print::count(reply.chunks, "chunk"),
+        print::count(usize::try_from(reply.lines).unwrap_or(usize::MAX), "line"),
+        reply.seconds,
+    ));
+    if reply.published {
+        lines.push(format!(
+            "  {} added, {} changed, {} removed; {} computed",
+            print::number(reply.added),
+            print::number(reply.changed),
+            print::number(reply.removed),
+            print::count(reply.embedded, "vector"),
+        ));
+    }
+    if reply.skipped > 0 {
+        let files = print::count(reply.skipped, "file");
+        lines.push(format!("  {files} left out; `sai status --skipped` lists them"));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply() -> IndexReply {
+        IndexReply {
+            generation: 3,
+            published: true,
+            files: 1234,
+            chunks: 5678,
+            lines: 90_123,
+            added: 30,
+            changed: 4,
+            removed: 1,
+            skipped: 2,
+            embedded: 321,
+            seconds: 2.345,
+        }
+    }
+
+    #[test]
+    fn a_summary_says_what_changed() {
+        assert_eq!(
+            summary(&reply(), Some(1 << 20)),
+            "indexed: 1,234 files, 5,678 chunks, 90,123 lines, 1.0 MiB, in 2.3 s\n  \
+             30 added, 4 changed, 1 removed; 321 vectors computed\n  \
+             2 files left out; `sai status --skipped` lists them"
+        );
+    }
+
+    #[test]
+    fn a_summary_of_nothing_to_do_is_one_line() {
+        let reply = IndexReply { published: false, skipped: 0, seconds: 0.01, ..reply() };
+        assert_eq!(
+            summary(&reply, None),
+            "up to date: 1,234 files, 5,678 chunks, 90,123 lines, in 0.0 s"
+        );
+    }
+
+    #[test]
+    fn a_rebuild_says_why() {
+        let reply = IndexReply { rebuilt_because: Some("another model".into()), ..reply() };
+        assert!(summary(&reply, None).starts_with("made from nothing: another model\nindexed: "));
+    }
+}
