@@ -135,10 +135,4 @@ mod tests {
             "up to date: 1,234 files, 5,678 chunks, 90,123 lines, in 0.0 s"
         );
     }
-
-    #[test]
-    fn a_rebuild_says_why() {
-        let reply = IndexReply { rebuilt_because: Some("another model".into()), ..reply() };
-        assert!(summary(&reply, None).starts_with("made from nothing: another model\nindexed: "));
-    }
 }

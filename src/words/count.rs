@@ -127,9 +127,16 @@ pub fn encode(words: &ChunkWords, global: &[u32]) -> Vec<u8> {
     out
 }
 
+/// What [`encode`] encoded: the body's length and, by ascending id, each word with its counts.
+pub fn decode(bytes: &[u8]) -> (u32, Vec<(u32, u8)>) {
+    let mut entries = Vec::new();
+    let length = decode_each(bytes, |id, counts| entries.push((id, counts)));
+    (length, entries)
+}
+
 /// Calls `each` with every `(word id, counts)` of an encoded chunk and returns the body's length;
 /// bytes that are no encoding end it early.
-pub(super) fn decode(mut bytes: &[u8], mut each: impl FnMut(u32, u8)) -> u32 {
+pub(super) fn decode_each(mut bytes: &[u8], mut each: impl FnMut(u32, u8)) -> u32 {
     let length = take(&mut bytes).unwrap_or(0);
     let mut id = 0u32;
     while let Some(distance) = take(&mut bytes) {

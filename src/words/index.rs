@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::count::{decode, field};
+use super::count::{decode_each, field};
 
 /// BM25's saturation: how soon more repeats stop to count.
 const K1: f32 = 1.5;
@@ -38,7 +38,7 @@ impl WordIndexBuilder {
         };
         let mut lengths = Vec::with_capacity(self.ends.len());
         for pos in 0..self.ends.len() {
-            lengths.push(decode(chunk_bytes(pos), |id, _| {
+            lengths.push(decode_each(chunk_bytes(pos), |id, _| {
                 if let Some(count) = starts.get_mut(id as usize + 1) {
                     *count += 1;
                 }
@@ -51,7 +51,7 @@ impl WordIndexBuilder {
         let (mut chunks, mut counts) = (vec![0u32; total], vec![0u8; total]);
         let mut next = starts.clone();
         for pos in 0..self.ends.len() {
-            decode(chunk_bytes(pos), |id, count| {
+            decode_each(chunk_bytes(pos), |id, count| {
                 if (id as usize) < ids_end {
                     let at = &mut next[id as usize];
                     chunks[*at as usize] = pos as u32;

@@ -10,7 +10,7 @@ mod index;
 mod split;
 mod stem;
 
-pub use count::{Counted, Counter, Fields, encode};
+pub use count::{ChunkWords, Counted, Counter, Fields, decode, encode};
 pub use index::{WordIndex, WordIndexBuilder};
 pub use split::{parts, terms};
 pub use stem::stem;

@@ -1,11 +1,14 @@
 //! Small repositories from one string, and the binary run in them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use git2::{IndexAddOption, Repository, RepositoryInitOptions, Signature, Time};
+use sai::config::{Config, Sources};
+use sai::worker::Handle;
 use tempfile::TempDir;
 
 /// A folder with files, gone when dropped.
@@ -166,4 +169,34 @@ fn output(done: std::process::Output) -> Output {
         stdout: String::from_utf8(done.stdout).expect("stdout is UTF-8"),
         stderr: String::from_utf8_lossy(&done.stderr).into_owned(),
     }
+}
+
+/// A worker on `root` with the default configuration.
+pub fn handle(root: &Path) -> Handle {
+    let sources = Sources { root: root.to_owned(), file: None, overrides: Vec::new() };
+    Handle::start(Config::load(&sources).expect("the defaults are valid").config)
+}
+
+/// What a run that did not end well could leave in the index's folder: anything but the published
+/// files and the lock.
+pub fn leftovers(root: &Path) -> Vec<String> {
+    let index = root.join(".index");
+    let names = fs::read_dir(&index).into_iter().flatten().flatten();
+    names
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| {
+            let published = name.starts_with("code-") && !name.contains("tmp");
+            let kept = [".gitignore", "CURRENT", "writer.lock"].contains(&name.as_str());
+            !kept && !(published && name.ends_with(".duckdb"))
+        })
+        .collect()
+}
+
+/// A chunk's stored words, spelled out and sorted.
+pub fn chunk_words(encoded: &[u8], words: &BTreeMap<u32, String>) -> Vec<(String, u8)> {
+    let (_, entries) = sai::words::decode(encoded);
+    let mut spelled: Vec<(String, u8)> =
+        entries.iter().map(|(id, counts)| (words[id].clone(), *counts)).collect();
+    spelled.sort();
+    spelled
 }
