@@ -13,8 +13,7 @@ use tokio::sync::oneshot;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::request::{
-    FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply, StatusQuery,
-    StatusReply,
+    FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply, StatusQuery, StatusReply,
 };
 use crate::turn::Turn;
 
