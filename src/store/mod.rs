@@ -1,8 +1,20 @@
 //! Here are files, chunks and vectors: keep them, publish them as one generation, give them back.
 //! The only door to DuckDB.
 //!
-//! `.index/` holds `CURRENT` (one line: generation, file name, checksum), `code-<generation>.duckdb`
-//! and `writer.lock`. A published file is never written again.
+//! `.index/` holds `CURRENT` (one line that names a generation and its file), the files
+//! `code-<generation>.duckdb` of the two newest generations, and `writer.lock`. A published file is
+//! never written again: a reader opens it read-only and needs no lock, a writer works on a private
+//! copy and publishes it by replacing `CURRENT`. So a death at any instant leaves the generation
+//! before, and no reader ever waits. Knows nothing of git, trees or models. Tests are in
+//! `tests/it/store.rs`.
+
+mod connect;
+mod explain;
+mod generation;
+mod lock;
+mod reader;
+mod rows;
+mod writer;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +23,10 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::types::{ChunkKind, Hash, Language, LineRange, Place, RelPath};
+
+pub use lock::WriterLock;
+pub use reader::{FreeIds, Reader};
+pub use writer::Writer;
 
 /// Raised when the tables change; checked on open.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -22,6 +38,11 @@ pub struct Generation {
     pub number: u64,
     /// Its file.
     pub file: PathBuf,
+    /// The size of the file.
+    pub bytes: u64,
+    /// When it was published, in nanoseconds since 1970: tells it from one of the same number in an
+    /// index that was removed since.
+    pub stamp_ns: u64,
 }
 
 /// What the whole index was made with and from.
@@ -143,13 +164,14 @@ impl IndexDir {
         &self.path
     }
 
-    /// What `CURRENT` names; `None` when nothing was published yet. Costs one stat and one read of a
-    /// line.
+    /// What `CURRENT` names; `None` when nothing was published yet. Cheap enough to ask before each
+    /// request: one read of a line and one look at the file.
     ///
     /// # Errors
-    /// Index: `CURRENT` is unreadable, fails its checksum, or names a file that is not there.
+    /// Index: `CURRENT` fails its checksum, or names a file that is not there. Environment: it cannot
+    /// be read.
     pub fn current(&self) -> Result<Option<Generation>> {
-        unimplemented!()
+        generation::current(&self.path)
     }
 
     /// Opens the current generation read-only; `None` when nothing was published yet. Retries when a
@@ -158,7 +180,14 @@ impl IndexDir {
     /// # Errors
     /// Index: damaged, or written with another schema (newer or older), with the command to run.
     pub fn open(&self, duckdb_memory_mib: usize) -> Result<Option<Reader>> {
-        unimplemented!()
+        loop {
+            let Some(current) = self.current()? else { return Ok(None) };
+            match Reader::open(current.clone(), duckdb_memory_mib) {
+                Ok(reader) => return Ok(Some(reader)),
+                Err(_) if self.current()?.as_ref() != Some(&current) => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Takes the writer's lock, waiting up to `wait`; creates the folder (with a `.gitignore` of `*`).
@@ -166,80 +195,18 @@ impl IndexDir {
     /// # Errors
     /// Busy, naming the holder's pid and since when; Environment on a read-only disk.
     pub fn lock(&self, wait: Duration) -> Result<WriterLock> {
-        unimplemented!()
+        lock::take(self, wait)
     }
 
-    /// Who holds the writer's lock now, if anybody.
+    /// Who holds the writer's lock now, if anybody; pid 0 when the holder has not signed.
     pub fn writer(&self) -> Option<WriterInfo> {
-        unimplemented!()
+        lock::holder(&self.path)
     }
 
-    /// Bytes of all files of the index.
+    /// Bytes of all files of the index; 0 when there is none.
     pub fn size(&self) -> u64 {
-        unimplemented!()
-    }
-}
-
-/// The writer's lock: one holder among all processes; released when dropped or when the holder dies.
-#[derive(Debug)]
-pub struct WriterLock {}
-
-impl WriterLock {
-    /// Removes every generation, `CURRENT` and leftovers; the folder stays. Returns bytes freed.
-    pub fn flush(&self) -> Result<u64> {
-        unimplemented!()
-    }
-}
-
-/// A published generation, open for reading.
-pub struct Reader {}
-
-impl Reader {
-    /// Which one.
-    pub fn generation(&self) -> &Generation {
-        unimplemented!()
-    }
-
-    /// What it was made with.
-    pub fn meta(&self) -> &Meta {
-        unimplemented!()
-    }
-
-    /// Every file, sorted by path.
-    pub fn files(&self) -> Result<Vec<FileRow>> {
-        unimplemented!()
-    }
-
-    /// Every chunk, in no particular order, one call of `each` a row; `words` is borrowed inside the
-    /// row only for the call.
-    pub fn chunks(&self, each: &mut dyn FnMut(ChunkRow)) -> Result<()> {
-        let _ = each;
-        unimplemented!()
-    }
-
-    /// Every vector.
-    pub fn vectors(&self) -> Result<Vectors> {
-        unimplemented!()
-    }
-
-    /// Every vector's id by key: what need not be embedded again.
-    pub fn vector_keys(&self) -> Result<Vec<(Hash, u32)>> {
-        unimplemented!()
-    }
-
-    /// Every word with its id.
-    pub fn words(&self) -> Result<Vec<(u32, String)>> {
-        unimplemented!()
-    }
-
-    /// The exact bytes of a file's content.
-    pub fn blob(&self, _hash: Hash) -> Result<Option<Vec<u8>>> {
-        unimplemented!()
-    }
-
-    /// Files that were left out, with the reason's name, sorted by path.
-    pub fn skipped(&self) -> Result<Vec<(String, String)>> {
-        unimplemented!()
+        let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).sum()
     }
 }
 
@@ -251,48 +218,3 @@ pub enum Base {
     /// A private copy of the current generation.
     Current,
 }
-
-/// A private copy of the index, being written. Dropped without [`Writer::publish`], it leaves nothing.
-pub struct Writer {}
-
-impl Writer {
-    /// Sweeps leftovers of dead writers, then makes the private file.
-    pub fn begin(_lock: WriterLock, _base: Base, _duckdb_memory_mib: usize) -> Result<Self> {
-        unimplemented!()
-    }
-
-    /// What the private copy holds, for reading the base.
-    pub fn reader(&self) -> &Reader {
-        unimplemented!()
-    }
-
-    /// Deletes files with their chunks.
-    pub fn delete_files(&mut self, _ids: &[u32]) -> Result<()> {
-        unimplemented!()
-    }
-
-    /// Sets size and modification time of files whose content is as it was: `(id, size, mtime_ns)`.
-    pub fn touch_files(&mut self, _touched: &[(u32, u64, i64)]) -> Result<()> {
-        unimplemented!()
-    }
-
-    /// Inserts rows in one transaction.
-    pub fn insert(&mut self, _batch: &Batch) -> Result<()> {
-        unimplemented!()
-    }
-
-    /// Replaces the list of files left out: path and the reason's name.
-    pub fn set_skipped(&mut self, _skipped: &[(String, String)]) -> Result<()> {
-        unimplemented!()
-    }
-
-    /// Drops vectors, blobs and words that nothing uses, then checkpoints, closes, syncs to disk,
-    /// renames and replaces `CURRENT`. The two newest generations stay; older files go.
-    pub fn publish(self, _meta: &Meta) -> Result<Generation> {
-        unimplemented!()
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts { pub files: usize, pub chunks: usize, pub lines: u64, pub vectors: usize }
-impl Reader { pub fn counts(&self) -> Result<Counts> { unimplemented!() } }

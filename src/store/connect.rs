@@ -1,0 +1,104 @@
+//! Here is an index file: open it in a DuckDB of its own, within the memory allowed.
+//!
+//! Every open file has its own in-memory DuckDB instance that the file is attached to, so a damaged
+//! file can take down nothing but its reader.
+
+use std::path::Path;
+use std::thread;
+
+use duckdb::{Config, Connection};
+
+use super::explain::duck;
+use crate::error::{Error, Result};
+
+/// The name that the attached file has in SQL.
+const ATTACHED: &str = "idx";
+/// Rows stored together: small enough that threads share a scan and that deleted rows soon leave
+/// whole groups empty, large enough to compress.
+const ROW_GROUP_ROWS: u32 = 16_384;
+/// DuckDB needs some memory to work at all.
+const MEMORY_MIB_MIN: usize = 32;
+const THREADS_MAX: usize = 4;
+
+/// How a file is opened.
+#[derive(Clone, Copy)]
+pub(super) enum Access<'a> {
+    /// A published file: never written, never locked.
+    Read,
+    /// A private file, which is thrown away after a crash: no write-ahead log. `spill` is the
+    /// folder for what exceeds the memory.
+    Write { spill: &'a Path },
+}
+
+/// Opens the file at `path`, which is made when it is written and not there.
+pub(super) fn open(path: &Path, access: Access<'_>, memory_mib: usize) -> Result<Connection> {
+    let connection = instance(memory_mib).map_err(|error| duck(path, &error))?;
+    if let Access::Write { spill } = access {
+        set_spill(&connection, spill)?;
+    }
+    attach(&connection, path, ATTACHED, access)?;
+    // Nothing but the attached file is within reach from here on.
+    let settled =
+        connection.execute_batch(&format!("USE {ATTACHED}; SET enable_external_access = false"));
+    settled.map_err(|error| duck(path, &error))?;
+    Ok(connection)
+}
+
+/// Writes what is alive in the file at `from` to a new file at `to`, without the space between.
+pub(super) fn copy_alive(from: &Path, to: &Path, spill: &Path, memory_mib: usize) -> Result<()> {
+    let connection = instance(memory_mib).map_err(|error| duck(to, &error))?;
+    set_spill(&connection, spill)?;
+    attach(&connection, from, "old", Access::Read)?;
+    attach(&connection, to, "new", Access::Write { spill })?;
+    let copy = || {
+        connection.execute_batch(&format!("USE new; {SCHEMA}"))?;
+        for table in TABLES {
+            connection.execute_batch(&format!("INSERT INTO new.{table} FROM old.{table}"))?;
+        }
+        connection.execute_batch("CHECKPOINT new; DETACH old")
+    };
+    copy().map_err(|error| duck(to, &error))
+}
+
+/// The statements that make the tables.
+pub(super) const SCHEMA: &str = include_str!("schema.sql");
+/// The tables that [`SCHEMA`] makes.
+const TABLES: [&str; 7] = ["meta", "file", "chunk", "vector", "word", "blob", "skipped"];
+
+fn instance(memory_mib: usize) -> duckdb::Result<Connection> {
+    let threads = thread::available_parallelism().map_or(1, |n| n.get().min(THREADS_MAX));
+    let config = Config::default()
+        .with("autoinstall_known_extensions", "false")?
+        .with("autoload_known_extensions", "false")?
+        // A reader never spills: it may have no folder to write to.
+        .with("temp_directory", "")?
+        .max_memory(&format!("{}MiB", memory_mib.max(MEMORY_MIB_MIN)))?
+        .threads(threads as i64)?;
+    Connection::open_in_memory_with_flags(config)
+}
+
+fn set_spill(connection: &Connection, spill: &Path) -> Result<()> {
+    let sql = format!("SET temp_directory = {}", quoted(spill)?);
+    connection.execute_batch(&sql).map_err(|error| duck(spill, &error))
+}
+
+fn attach(connection: &Connection, path: &Path, name: &str, access: Access<'_>) -> Result<()> {
+    let options = match access {
+        Access::Read => "READ_ONLY".to_owned(),
+        Access::Write { .. } => {
+            format!("RECOVERY_MODE 'NO_WAL_WRITES', ROW_GROUP_SIZE {ROW_GROUP_ROWS}")
+        }
+    };
+    let sql = format!("ATTACH {} AS {name} (TYPE duckdb, {options})", quoted(path)?);
+    connection.execute_batch(&sql).map_err(|error| duck(path, &error))
+}
+
+/// The path as an SQL text; absolute, for DuckDB reads `scheme:` at the start of a relative one.
+fn quoted(path: &Path) -> Result<String> {
+    let absolute = std::path::absolute(path).ok();
+    match absolute.as_deref().unwrap_or(path).to_str() {
+        Some(text) => Ok(format!("'{}'", text.replace('\'', "''"))),
+        None => Err(Error::environment(format!("the path `{}` is not UTF-8", path.display()))
+            .hint("set `index_dir` to a folder with a plain name")),
+    }
+}

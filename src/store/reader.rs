@@ -1,0 +1,474 @@
+//! Here is a published generation: give back its files, chunks, vectors, words and bytes.
+//!
+//! Everything is read column-wise in batches. Nothing is cached: what a caller keeps in memory, the
+//! caller holds.
+
+use std::path::Path;
+
+use duckdb::arrow::array::BinaryArray;
+use duckdb::{Connection, Statement};
+
+use super::connect::{self, Access};
+use super::explain::{damaged, duck, rebuild};
+use super::rows::{self, Columns, Fault, optional, optional_u32};
+use super::{ChunkRow, FileRow, Generation, Meta, SCHEMA_VERSION, Vectors};
+use crate::error::{Error, Result};
+use crate::types::{ChunkKind, Hash, Language, LineRange, Place, RelPath};
+
+/// The first ids that were never used in this index, not even by rows deleted since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FreeIds {
+    /// For [`FileRow::id`].
+    pub file: u32,
+    /// For [`super::VectorRow::id`].
+    pub vector: u32,
+    /// For [`super::Batch::words`].
+    pub word: u32,
+}
+
+/// What the writer keeps count of, in the table `meta` beside [`Meta`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) free: FreeIds,
+    /// At most so many vectors are used by no chunk.
+    pub(super) dead_vectors: u64,
+    /// Blobs that no file uses stood for at most so many bytes.
+    pub(super) dead_bytes: u64,
+}
+
+/// A published generation, open for reading.
+pub struct Reader {
+    connection: Connection,
+    generation: Generation,
+    meta: Meta,
+    counts: Counts,
+}
+
+impl Reader {
+    /// Opens the published file of `generation`.
+    pub(super) fn open(generation: Generation, memory_mib: usize) -> Result<Self> {
+        let path = generation.file.clone();
+        let found = std::fs::metadata(&path).map_err(|e| super::explain::disk("read", &path, e))?;
+        if found.len() != generation.bytes {
+            let (found, published) = (found.len(), generation.bytes);
+            return Err(damaged(
+                &path,
+                format!("it has {found} bytes, published were {published}"),
+            ));
+        }
+        let connection = connect::open(&path, Access::Read, memory_mib)?;
+        Self::over(connection, generation)
+    }
+
+    /// A reader over an open file that has all tables; checks the schema.
+    pub(super) fn over(connection: Connection, generation: Generation) -> Result<Self> {
+        let (meta, counts) = (Meta::empty(), Counts::default());
+        let mut reader = Self { connection, generation, meta, counts };
+        let pairs = reader.pairs("SELECT name, value FROM meta")?;
+        reader.check_schema(&pairs)?;
+        (reader.meta, reader.counts) =
+            decode_meta(&pairs).map_err(|fault| damaged(reader.path(), fault))?;
+        Ok(reader)
+    }
+
+    /// A reader over an open file whose tables are empty.
+    pub(super) fn over_empty(connection: Connection, generation: Generation) -> Self {
+        Self { connection, generation, meta: Meta::empty(), counts: Counts::default() }
+    }
+
+    fn check_schema(&self, pairs: &[(String, String)]) -> Result<()> {
+        let written = pairs.iter().find(|(name, _)| name == "schema").map(|(_, value)| value);
+        let Some(schema) = written.and_then(|value| value.parse::<u32>().ok()) else {
+            return Err(damaged(self.path(), "it does not say its schema"));
+        };
+        let folder = self.path().parent().unwrap_or(self.path()).display();
+        let reads = format!("schema {schema}, this one reads {SCHEMA_VERSION}");
+        if schema > SCHEMA_VERSION {
+            let message = format!("index at `{folder}` was written by a newer SAI ({reads})");
+            return Err(Error::index(message).hint(format!("update SAI, or {}", rebuild())));
+        }
+        if schema < SCHEMA_VERSION {
+            let message = format!("index at `{folder}` was written by an older SAI ({reads})");
+            return Err(Error::index(message).hint(rebuild()));
+        }
+        Ok(())
+    }
+
+    /// Which one. The private copy of a [`super::Writer`] says the one it started from, with the
+    /// copy's own file; number 0 when it started from nothing.
+    pub fn generation(&self) -> &Generation {
+        &self.generation
+    }
+
+    /// What it was made with. Texts are empty while nothing was published yet.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// The first ids that were never used, as of when the file was opened.
+    pub fn free_ids(&self) -> FreeIds {
+        self.counts.free
+    }
+
+    /// Every file, sorted by path.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn files(&self) -> Result<Vec<FileRow>> {
+        let mut files = Vec::new();
+        let sql = "SELECT id, path, hash, size, mtime_ns, encoding, language, place, lines, \
+                   imports FROM file";
+        self.scan(sql, &mut |batch| decode_files(batch, &mut files))?;
+        files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    /// Every chunk, in no particular order, one call of `each` a row.
+    ///
+    /// # Errors
+    /// Index: the file is damaged; `each` may have seen a part of the rows.
+    pub fn chunks(&self, each: &mut dyn FnMut(ChunkRow)) -> Result<()> {
+        let sql = "SELECT file_id, pos, line_start, line_end, byte_start, byte_end, kind, symbol, \
+                   defines, parents, signature, doc_start, doc_end, vector_id, words FROM chunk";
+        self.scan(sql, &mut |batch| decode_chunks(batch, each))
+    }
+
+    /// Every vector.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn vectors(&self) -> Result<Vectors> {
+        let rows = self.count("vector")?;
+        let mut vectors = Vectors {
+            ids: Vec::with_capacity(rows),
+            values: Vec::with_capacity(rows * self.meta.dim),
+        };
+        let mut dim = None;
+        self.scan("SELECT id, \"values\" FROM vector", &mut |batch| {
+            decode_vectors(batch, &mut dim, &mut vectors)
+        })?;
+        Ok(if vectors.ids.is_sorted() { vectors } else { ascending(&vectors) })
+    }
+
+    /// Every vector's id by key: what need not be embedded again.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn vector_keys(&self) -> Result<Vec<(Hash, u32)>> {
+        let mut keys = Vec::new();
+        self.scan("SELECT key, id FROM vector", &mut |batch| {
+            let (hashes, ids) = (batch.hashes(0)?, batch.u32s(1)?);
+            for row in 0..batch.len() {
+                keys.push((hashes.value(row)?, ids.value(row)));
+            }
+            Ok(())
+        })?;
+        Ok(keys)
+    }
+
+    /// Every word with its id.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn words(&self) -> Result<Vec<(u32, String)>> {
+        let mut words = Vec::new();
+        self.scan("SELECT id, text FROM word", &mut |batch| {
+            let (ids, texts) = (batch.u32s(0)?, batch.texts(1)?);
+            words.extend((0..batch.len()).map(|row| (ids.value(row), texts.value(row).to_owned())));
+            Ok(())
+        })?;
+        Ok(words)
+    }
+
+    /// The exact bytes of a file's content.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn blob(&self, hash: Hash) -> Result<Option<Vec<u8>>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT bytes FROM blob WHERE hash = ? LIMIT 1")
+            .map_err(|error| self.duck(&error))?;
+        let mut found = None;
+        statement.execute([hash.0.as_slice()]).map_err(|error| self.duck(&error))?;
+        self.drain(&statement, &mut |batch| {
+            if batch.len() > 0 {
+                found = Some(rows::unpack(batch.bytes(0)?.value(0))?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The hash of every content whose bytes are stored.
+    pub(super) fn blob_hashes(&self) -> Result<Vec<Hash>> {
+        let mut hashes = Vec::new();
+        self.scan("SELECT hash FROM blob", &mut |batch| {
+            let column = batch.hashes(0)?;
+            for row in 0..batch.len() {
+                hashes.push(column.value(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(hashes)
+    }
+
+    /// Files that were left out, with the reason's name, sorted by path.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn skipped(&self) -> Result<Vec<(String, String)>> {
+        let mut skipped = self.pairs("SELECT path, reason FROM skipped")?;
+        skipped.sort_unstable();
+        Ok(skipped)
+    }
+
+    /// The connection that a writer writes through.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The writer's counts, as of when the file was opened.
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn path(&self) -> &Path {
+        &self.generation.file
+    }
+
+    fn duck(&self, error: &duckdb::Error) -> Error {
+        duck(self.path(), error)
+    }
+
+    fn count(&self, table: &str) -> Result<usize> {
+        let sql = format!("SELECT count(*) FROM {table}");
+        let count = self.connection.query_row(&sql, [], |row| row.get::<_, u64>(0));
+        count.map(|n| n as usize).map_err(|error| self.duck(&error))
+    }
+
+    fn pairs(&self, sql: &str) -> Result<Vec<(String, String)>> {
+        let mut pairs = Vec::new();
+        self.scan(sql, &mut |batch| {
+            let (names, values) = (batch.texts(0)?, batch.texts(1)?);
+            let row = |row| (names.value(row).to_owned(), values.value(row).to_owned());
+            pairs.extend((0..batch.len()).map(row));
+            Ok(())
+        })?;
+        Ok(pairs)
+    }
+
+    /// Runs `sql` and hands over its result batch by batch, while DuckDB reads on.
+    fn scan(
+        &self,
+        sql: &str,
+        each: &mut dyn FnMut(&Columns<'_>) -> Result<(), Fault>,
+    ) -> Result<()> {
+        let mut statement = self.connection.prepare(sql).map_err(|error| self.duck(&error))?;
+        // The iterator that this makes would panic where `step` returns the error.
+        let _ = statement.stream_arrow([]).map_err(|error| self.duck(&error))?;
+        self.drain(&statement, each)
+    }
+
+    fn drain(
+        &self,
+        statement: &Statement<'_>,
+        each: &mut dyn FnMut(&Columns<'_>) -> Result<(), Fault>,
+    ) -> Result<()> {
+        while let Some(batch) = statement.step().map_err(|error| self.duck(&error))? {
+            each(&Columns(&batch)).map_err(|fault| damaged(self.path(), fault))?;
+        }
+        Ok(())
+    }
+}
+
+impl Meta {
+    /// Of an index that nothing was published of.
+    fn empty() -> Self {
+        Self {
+            schema: SCHEMA_VERSION,
+            chunker: String::new(),
+            model: String::new(),
+            dim: 0,
+            scope: String::new(),
+            head: None,
+            created_s: 0,
+            version: String::new(),
+        }
+    }
+}
+
+/// The rows of the table `meta`.
+pub(super) fn encode_meta(meta: &Meta, counts: &Counts) -> Vec<(String, String)> {
+    let Meta { schema, chunker, model, dim, scope, head, created_s, version } = meta;
+    let Counts { free, dead_vectors, dead_bytes } = counts;
+    let mut rows = vec![
+        ("schema", schema.to_string()),
+        ("chunker", chunker.clone()),
+        ("model", model.clone()),
+        ("dim", dim.to_string()),
+        ("scope", scope.clone()),
+        ("created_s", created_s.to_string()),
+        ("version", version.clone()),
+        ("free_file", free.file.to_string()),
+        ("free_vector", free.vector.to_string()),
+        ("free_word", free.word.to_string()),
+        ("dead_vectors", dead_vectors.to_string()),
+        ("dead_bytes", dead_bytes.to_string()),
+    ];
+    rows.extend(head.clone().map(|head| ("head", head)));
+    rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn decode_meta(pairs: &[(String, String)]) -> Result<(Meta, Counts), Fault> {
+    let find = |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, v)| v.clone());
+    let text = |name: &str| find(name).ok_or_else(|| format!("it does not say its {name}"));
+    fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Fault> {
+        text.parse().map_err(|_| format!("its {name} is `{text}`"))
+    }
+    let meta = Meta {
+        schema: number("schema", &text("schema")?)?,
+        chunker: text("chunker")?,
+        model: text("model")?,
+        dim: number("dim", &text("dim")?)?,
+        scope: text("scope")?,
+        head: find("head"),
+        created_s: number("created_s", &text("created_s")?)?,
+        version: text("version")?,
+    };
+    let counts = Counts {
+        free: FreeIds {
+            file: number("free_file", &text("free_file")?)?,
+            vector: number("free_vector", &text("free_vector")?)?,
+            word: number("free_word", &text("free_word")?)?,
+        },
+        dead_vectors: number("dead_vectors", &text("dead_vectors")?)?,
+        dead_bytes: number("dead_bytes", &text("dead_bytes")?)?,
+    };
+    Ok((meta, counts))
+}
+
+/// Parses names in a column where the same few follow each other.
+struct Names<T> {
+    last: Option<(String, T)>,
+    parse: fn(&str) -> Result<T>,
+}
+
+impl<T: Copy> Names<T> {
+    fn new(parse: fn(&str) -> Result<T>) -> Self {
+        Self { last: None, parse }
+    }
+
+    fn value(&mut self, name: &str) -> Result<T, Fault> {
+        if let Some((last, value)) = &self.last
+            && last == name
+        {
+            return Ok(*value);
+        }
+        let value = (self.parse)(name).map_err(|error| error.to_string())?;
+        self.last = Some((name.to_owned(), value));
+        Ok(value)
+    }
+}
+
+fn decode_files(batch: &Columns<'_>, files: &mut Vec<FileRow>) -> Result<(), Fault> {
+    let (ids, paths, hashes) = (batch.u32s(0)?, batch.texts(1)?, batch.hashes(2)?);
+    let (sizes, mtimes, encodings) = (batch.u64s(3)?, batch.i64s(4)?, batch.texts(5)?);
+    let (languages, places) = (batch.texts(6)?, batch.texts(7)?);
+    let (lines, imports) = (batch.u32s(8)?, batch.lists(9)?);
+    let (mut language, mut place) = (Names::new(Language::from_name), Names::new(Place::from_name));
+    files.reserve(batch.len());
+    for row in 0..batch.len() {
+        let path = paths.value(row);
+        files.push(FileRow {
+            id: ids.value(row),
+            path: RelPath::new(Path::new(path)).ok_or_else(|| format!("`{path}` is no path"))?,
+            hash: hashes.value(row)?,
+            size: sizes.value(row),
+            mtime_ns: mtimes.value(row),
+            encoding: encodings.value(row).to_owned(),
+            language: language.value(languages.value(row))?,
+            place: place.value(places.value(row))?,
+            lines: lines.value(row),
+            imports: imports.value(row),
+        });
+    }
+    Ok(())
+}
+
+fn decode_chunks(batch: &Columns<'_>, each: &mut dyn FnMut(ChunkRow)) -> Result<(), Fault> {
+    let (files, positions) = (batch.u32s(0)?, batch.u32s(1)?);
+    let (line_starts, line_ends) = (batch.u32s(2)?, batch.u32s(3)?);
+    let (byte_starts, byte_ends) = (batch.u32s(4)?, batch.u32s(5)?);
+    let (kinds, symbols) = (batch.texts(6)?, batch.texts(7)?);
+    let (defines, parents, signatures) = (batch.lists(8)?, batch.lists(9)?, batch.texts(10)?);
+    let (doc_starts, doc_ends) = (batch.u32s(11)?, batch.u32s(12)?);
+    let (vectors, words) = (batch.u32s(13)?, batch.bytes(14)?);
+    let mut kind = Names::new(ChunkKind::from_name);
+    for row in 0..batch.len() {
+        each(ChunkRow {
+            file_id: files.value(row),
+            pos: positions.value(row),
+            lines: LineRange { start: line_starts.value(row), end: line_ends.value(row) },
+            byte_start: byte_starts.value(row),
+            byte_end: byte_ends.value(row),
+            kind: kind.value(kinds.value(row))?,
+            symbol: optional(symbols, row).map(str::to_owned),
+            defines: defines.value(row),
+            parents: parents.value(row),
+            signature: optional(signatures, row).map(str::to_owned),
+            doc: optional_u32(doc_starts, row).zip(optional_u32(doc_ends, row)),
+            vector_id: vectors.value(row),
+            words: words.value(row).to_vec(),
+        });
+    }
+    Ok(())
+}
+
+/// Appends a batch of vectors; `dim` is the length of the first one, which all must have.
+fn decode_vectors(
+    batch: &Columns<'_>,
+    dim: &mut Option<usize>,
+    vectors: &mut Vectors,
+) -> Result<(), Fault> {
+    let (ids, values): (_, &BinaryArray) = (batch.u32s(0)?, batch.bytes(1)?);
+    for row in 0..batch.len() {
+        let bytes = values.value(row);
+        let dim = *dim.get_or_insert(bytes.len());
+        if bytes.len() != dim {
+            return Err(format!("a vector has {} values, another {dim}", bytes.len()));
+        }
+        vectors.values.extend(bytes.iter().map(|byte| byte.cast_signed()));
+    }
+    vectors.ids.extend_from_slice(ids.values());
+    Ok(())
+}
+
+/// The same vectors in ascending id.
+fn ascending(vectors: &Vectors) -> Vectors {
+    let dim = vectors.values.len() / vectors.ids.len().max(1);
+    let mut order: Vec<usize> = (0..vectors.ids.len()).collect();
+    order.sort_unstable_by_key(|&row| vectors.ids[row]);
+    let mut sorted = Vectors {
+        ids: Vec::with_capacity(order.len()),
+        values: Vec::with_capacity(vectors.values.len()),
+    };
+    for row in order {
+        sorted.ids.push(vectors.ids[row]);
+        sorted.values.extend_from_slice(&vectors.values[row * dim..(row + 1) * dim]);
+    }
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Vectors, ascending};
+
+    #[test]
+    fn vectors_move_with_their_ids() {
+        let shuffled = Vectors { ids: vec![7, 2, 5], values: vec![70, 71, 20, 21, 50, 51] };
+        let sorted = ascending(&shuffled);
+        assert_eq!(sorted.ids, [2, 5, 7]);
+        assert_eq!(sorted.values, [20, 21, 50, 51, 70, 71]);
+    }
+}
