@@ -1,8 +1,28 @@
 //! Every setting, where it comes from, and what may override it.
+//!
+//! Defaults come from `cfg/sai-cfg.yml` alone; a file lies over them, flags over the file, and the
+//! result becomes a [`Config`]. A file that SAI finds in the root by itself is not trusted: it may
+//! narrow what is indexed, never widen what is read, sent or written.
+
+mod file;
+mod keys;
+mod overlay;
+mod page;
+mod root;
+#[cfg(test)]
+mod tests;
+
+pub use file::{init_text, write_default};
+pub use overlay::{Loaded, Origin, Sources};
+pub use page::page;
+pub use root::find_root;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::types::{Hash, Language};
 
 /// The commented default configuration: the single home of every default.
 pub const DEFAULT_YAML: &str = include_str!("../../cfg/sai-cfg.yml");
@@ -27,6 +47,47 @@ pub struct Config {
     pub search: SearchConfig,
     /// Memory, threads, waiting.
     pub limits: LimitsConfig,
+}
+
+impl Config {
+    /// Reads the configuration of `sources.root`.
+    ///
+    /// # Errors
+    /// Usage, naming file, line and key: unreadable or broken YAML, an unknown key, a wrong type, a
+    /// value out of range, or one that the file may not set. Environment when a file cannot be read.
+    pub fn load(sources: &Sources) -> Result<Loaded> {
+        overlay::load(sources)
+    }
+
+    /// The defaults alone, for `root`; no file is read.
+    pub fn built_in(root: impl Into<PathBuf>) -> Self {
+        overlay::built_in(root.into())
+    }
+
+    /// Where the index lies: under the root unless `index_dir` is absolute.
+    pub fn index_path(&self) -> PathBuf {
+        self.root.join(&self.index_dir)
+    }
+}
+
+/// Raised whenever the rules that are built into `sync::scope` choose other files.
+const SCOPE_RULES: u32 = 1;
+
+/// A fingerprint of every setting that decides which files are indexed: 32 hex digits. Two
+/// configurations that choose the same way have the same one, wherever their root lies.
+pub fn scope_fingerprint(config: &Config) -> String {
+    let mut files = config.files.clone();
+    for list in [&mut files.include, &mut files.exclude, &mut files.languages] {
+        list.sort();
+        list.dedup();
+    }
+    for language in &mut files.languages {
+        if let Ok(known) = Language::from_name(language) {
+            known.name().clone_into(language);
+        }
+    }
+    let text = serde_json::to_string(&(SCOPE_RULES, files)).expect("plain data is JSON");
+    format!("{:032x}", u128::from_be_bytes(Hash::of(text.as_bytes()).0))
 }
 
 /// Which files are indexed.
@@ -166,6 +227,3 @@ pub struct LimitsConfig {
     /// Seconds until a request is given up.
     pub request_s: u64,
 }
-
-/// stub
-pub fn scope_fingerprint(_c: &Config) -> String { unimplemented!() }

@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::types::{ChunkKind, Hash, Language, LineRange, Place, RelPath};
 
 pub use lock::WriterLock;
-pub use reader::{FreeIds, Reader};
+pub use reader::{FreeIds, Reader, Totals};
 pub use writer::Writer;
 
 /// Raised when the tables change; checked on open.

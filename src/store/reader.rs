@@ -36,6 +36,15 @@ pub(super) struct Counts {
     pub(super) dead_bytes: u64,
 }
 
+/// How much there is of everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub files: usize,
+    pub chunks: usize,
+    /// Lines of all files.
+    pub lines: u64,
+}
+
 /// A published generation, open for reading.
 pub struct Reader {
     connection: Connection,
@@ -221,6 +230,21 @@ impl Reader {
         let mut skipped = self.pairs("SELECT path, reason FROM skipped")?;
         skipped.sort_unstable();
         Ok(skipped)
+    }
+
+    /// How much there is of everything.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn totals(&self) -> Result<Totals> {
+        let lines = self.connection.query_row("SELECT coalesce(sum(lines), 0) FROM file", [], |row| {
+            row.get::<_, u64>(0)
+        });
+        Ok(Totals {
+            files: self.count("file")?,
+            chunks: self.count("chunk")?,
+            lines: lines.map_err(|error| self.duck(&error))?,
+        })
     }
 
     /// The connection that a writer writes through.

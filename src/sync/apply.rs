@@ -117,10 +117,11 @@ impl Rows {
         let vectors: HashMap<_, _, _> = base.vector_keys()?.into_iter().collect();
         let words: HashMap<_, _, _> =
             base.words()?.into_iter().map(|(id, word)| (word, id)).collect();
+        let free = base.free_ids();
         Ok(Self {
-            next_file: base.files()?.iter().map(|file| file.id + 1).max().unwrap_or(0),
-            next_vector: vectors.values().map(|id| id + 1).max().unwrap_or(0),
-            next_word: words.values().map(|id| id + 1).max().unwrap_or(0),
+            next_file: free.file,
+            next_vector: free.vector,
+            next_word: free.word,
             vectors,
             words,
         })

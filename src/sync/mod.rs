@@ -11,7 +11,6 @@ mod prepare;
 pub mod read;
 pub mod scope;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -22,7 +21,7 @@ use crate::config::{Config, scope_fingerprint};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::git;
-use crate::store::{Base, Generation, IndexDir, Meta, Reader, SCHEMA_VERSION, Writer};
+use crate::store::{Base, Generation, IndexDir, Meta, Reader, SCHEMA_VERSION, Totals, Writer};
 use crate::turn::Turn;
 
 use apply::Applied;
@@ -142,7 +141,7 @@ pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexRe
     writer.set_skipped(&skipped)?;
     turn.check()?;
     report.phase(Phase::Publishing);
-    let totals = writer.reader().counts()?;
+    let totals = writer.reader().totals()?;
     let generation = writer.publish(&meta(config, &embedder))?;
     Ok(reply(&generation, totals, &plan, &applied, skipped.len(), started))
 }
@@ -221,7 +220,7 @@ fn all_skipped(
 }
 
 fn unchanged(reader: &Reader, started: Instant) -> Result<IndexReply> {
-    let totals = reader.counts()?;
+    let totals = reader.totals()?;
     Ok(IndexReply {
         generation: reader.generation().number,
         published: false,
@@ -239,7 +238,7 @@ fn unchanged(reader: &Reader, started: Instant) -> Result<IndexReply> {
 
 fn reply(
     generation: &Generation,
-    totals: crate::store::Counts,
+    totals: Totals,
     plan: &Plan,
     applied: &Applied,
     skipped: usize,
@@ -258,16 +257,4 @@ fn reply(
         embedded: applied.embedded,
         seconds: started.elapsed().as_secs_f64(),
     }
-}
-
-/// The size and modification time of a file, if it is a regular file.
-pub fn stat(path: &Path) -> Option<(u64, i64)> {
-    let meta = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    Some((meta.len(), mtime_ns(&meta)))
-}
-
-/// The modification time in nanoseconds since 1970.
-pub fn mtime_ns(meta: &std::fs::Metadata) -> i64 {
-    let since = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    since.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
 }

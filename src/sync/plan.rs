@@ -65,8 +65,10 @@ pub fn plan(current: Option<&Reader>, listing: &Listing) -> Result<Plan> {
     Ok(plan)
 }
 
+/// Whether only reading a file again can tell that it is in scope now.
 fn is_by_content(reason: &str) -> bool {
-    SkipReason::from_name(reason).is_some_and(SkipReason::is_by_content)
+    use SkipReason::{Binary, Minified, OptedOut};
+    matches!(SkipReason::from_name(reason), Ok(Binary | Minified | OptedOut))
 }
 
 fn everything(listing: &Listing) -> Plan {

@@ -1,9 +1,17 @@
-//! One file, read and decoded: UTF-8, BOM, UTF-16, Latin-1. Binary, minified and generated files are
-//! told apart by their content.
+//! One file, read and decoded: UTF-8, BOM, UTF-16, Latin-1. Binary and minified files and those that
+//! opt out are told apart by their content; whether one is generated says `chunk::place`.
 
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use text::{decode, decode_as};
+
+use std::fs::{self, File, Metadata};
+use std::io::Read;
 use std::path::Path;
 
-use super::scope::{Candidate, SkipReason};
+use super::scope::{Candidate, SkipReason, mtime_ns};
 use crate::types::{Hash, Language};
 
 /// A file's content.
@@ -13,9 +21,10 @@ pub struct Content {
     pub bytes: Vec<u8>,
     /// Their hash.
     pub hash: Hash,
-    /// The text they stand for; lines are the original's lines.
+    /// The text they stand for, without a byte order mark; lines are the original's lines.
     pub text: String,
-    /// How they were decoded: `utf-8`, `utf-8-bom`, `utf-16le`, `utf-16be`, `latin-1`.
+    /// How they were decoded: `utf-8`, `utf-8-bom`, `utf-8-lossy`, `utf-16le`, `utf-16be`,
+    /// `latin-1`. [`decode_as`] makes the same text of the same bytes again.
     pub encoding: &'static str,
     /// By name, extension or `#!` line.
     pub language: Language,
@@ -25,10 +34,81 @@ pub struct Content {
     pub mtime_ns: i64,
 }
 
-/// Reads a file under `root`; one that changes while it is read is read again, a few times.
+/// How often a file that changes while it is read is read again.
+const TRIES: usize = 3;
+
+/// Reads a file under `root`; one that changes while it is read is read again, a few times. A file
+/// that has more than doubled since it was listed is left for the next walk, so that no more memory
+/// is used than its listing promised.
 ///
 /// # Errors
-/// Why it is left out: unreadable, binary, minified, generated, changing …
-pub fn read(_root: &Path, _file: &Candidate) -> Result<Content, SkipReason> {
-    unimplemented!()
+/// Why it is left out: missing, unreadable, no regular file, binary, minified, opted out, changing.
+pub fn read(root: &Path, file: &Candidate) -> Result<Content, SkipReason> {
+    const GROWTH_MAX: u64 = 64 << 10;
+    let path = file.path.under(root);
+    let size_max = file.size.saturating_mul(2).saturating_add(GROWTH_MAX);
+    for _ in 0..TRIES {
+        if let Some((bytes, metadata)) = stable(&path, size_max)? {
+            return content(file, bytes, &metadata);
+        }
+    }
+    Err(SkipReason::Changing)
+}
+
+/// The bytes of a regular file; `None` when it changed meanwhile.
+fn stable(path: &Path, size_max: u64) -> Result<Option<(Vec<u8>, Metadata)>, SkipReason> {
+    let failed = |e: std::io::Error| SkipReason::of_error(&e);
+    // Looked at before it is opened: opening a pipe would wait for a writer.
+    let listed = fs::symlink_metadata(path).map_err(failed)?;
+    if !listed.is_file() {
+        return Err(if listed.is_symlink() { SkipReason::Link } else { SkipReason::Special });
+    }
+    let mut file = File::open(path).map_err(failed)?;
+    let before = file.metadata().map_err(failed)?;
+    if !before.is_file() || !is_same_file(&listed, &before) {
+        return Ok(None);
+    }
+    if before.len() > size_max {
+        return Err(SkipReason::Changing);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or_default() + 1);
+    file.by_ref().take(size_max + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let after = file.metadata().map_err(failed)?;
+    let is_stable = bytes.len() as u64 == before.len()
+        && after.len() == before.len()
+        && mtime_ns(&after) == mtime_ns(&before);
+    Ok(is_stable.then_some((bytes, after)))
+}
+
+/// Whether what was opened is what was looked at.
+#[cfg(unix)]
+fn is_same_file(listed: &Metadata, opened: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (listed.dev(), listed.ino()) == (opened.dev(), opened.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_listed: &Metadata, _opened: &Metadata) -> bool {
+    true
+}
+
+fn content(file: &Candidate, bytes: Vec<u8>, metadata: &Metadata) -> Result<Content, SkipReason> {
+    let (text, encoding) = decode(&bytes).ok_or(SkipReason::Binary)?;
+    let first = text.lines().next().unwrap_or_default();
+    let language = Language::of(&file.path, text::cut(first, 256));
+    if text::opts_out(&text, language) {
+        return Err(SkipReason::OptedOut);
+    }
+    if text::is_minified(&text, language) {
+        return Err(SkipReason::Minified);
+    }
+    Ok(Content {
+        hash: Hash::of(&bytes),
+        size: bytes.len() as u64,
+        mtime_ns: mtime_ns(metadata),
+        bytes,
+        text,
+        encoding,
+        language,
+    })
 }

@@ -209,7 +209,7 @@ fn count_skipped(skipped: &[(String, String)]) -> Vec<SkippedCount> {
         .map(|(reason, paths)| SkippedCount {
             reason: reason.to_owned(),
             description: SkipReason::from_name(reason)
-                .map_or_else(|| reason.to_owned(), |reason| reason.describe().to_owned()),
+                .map_or_else(|_| reason.to_owned(), |reason| reason.describe().to_owned()),
             files: paths.len(),
             examples: paths.iter().take(EXAMPLES).map(|path| (*path).to_owned()).collect(),
         })
