@@ -35,7 +35,7 @@ pub(super) struct Endpoint {
     url: String,
     model: String,
     token: Option<String>,
-    tries: u32,
+    retries: u32,
     timeout: Duration,
     batch: usize,
     /// 0 until the first answer.
@@ -96,7 +96,7 @@ impl Endpoint {
             url: format!("{base}/{path}"),
             model: config.model.clone(),
             token: token(config)?,
-            tries: config.retries.saturating_add(1),
+            retries: config.retries,
             timeout,
             batch: config.batch.clamp(1, BATCH_MAX),
             dim: 0,
@@ -141,7 +141,8 @@ impl Endpoint {
     /// Asks until there is an answer, a lasting refusal, or no try left.
     fn call(&mut self, input: &[&str]) -> Result<Vec<Vec<f32>>> {
         let mut wait = WAIT_FIRST;
-        for left in (0..self.tries).rev() {
+        let mut left = self.retries;
+        loop {
             let failure = match self.post(input) {
                 Ok(answer) => return self.check(answer, input.len()),
                 Err(failure) => failure,
@@ -154,8 +155,8 @@ impl Endpoint {
             tracing::debug!(url = %self.url, error = %failure.error, ?pause, "trying again");
             std::thread::sleep(pause);
             wait = (wait * 2).min(WAIT_MAX);
+            left -= 1;
         }
-        Err(self.error("was not asked"))
     }
 
     /// One call: the vectors as the endpoint gave them.
@@ -206,7 +207,7 @@ impl Endpoint {
             let at = item.index.unwrap_or(at);
             match vectors.get_mut(at) {
                 Some(vector) if vector.is_empty() => *vector = item.embedding,
-                Some(_) => return Err(self.error(&format!("gave two vectors for text {at}"))),
+                Some(_) => return Err(self.fault(&format!("gave two vectors for text {at}"))),
                 None => return Err(self.wrong_count(given, asked)),
             }
         }
@@ -232,10 +233,15 @@ impl Endpoint {
             }
             normalise(vector);
             if !vector.iter().all(|value| value.is_finite()) {
-                return Err(self.error("gave a vector with values that are not finite numbers"));
+                return Err(self.fault("gave a vector with values that are not finite numbers"));
             }
         }
         Ok(vectors)
+    }
+
+    /// An answer that no setting explains.
+    fn fault(&self, what: &str) -> Error {
+        self.error(what).hint("look into the endpoint's log, or set `embedder.kind: static`")
     }
 
     fn wrong_count(&self, given: usize, asked: usize) -> Error {
