@@ -15,6 +15,15 @@ mod runtime;
 #[cfg(feature = "fastembed")]
 pub(super) use engine::Transformer;
 
+/// What the process must be started with: ONNX Runtime otherwise reports its use to its maker as
+/// soon as it is loaded, before any of its functions can forbid it.
+pub(super) const QUIET: (&str, &str) = ("ORT_DISABLE_TELEMETRY", "1");
+
+/// Whether [`QUIET`] is missing. Another value than ours is the user's own decision.
+pub(super) fn is_talkative() -> bool {
+    std::env::var_os(QUIET.0).is_none_or(|value| value.is_empty())
+}
+
 /// A transformer that cannot exist: this binary is built without the engine.
 #[cfg(not(feature = "fastembed"))]
 pub(super) enum Transformer {}

@@ -1,4 +1,4 @@
-//! Which vectors does an embedding endpoint give? Ollama's and OpenAI's ways of asking.
+//! Which vectors does an embedding endpoint give? It speaks as Ollama does, or `/v1/embeddings`.
 //!
 //! In: texts with their prefixes. Out: unit vectors in the same order, all of one dimension, or an
 //! error that names the endpoint and the way out. The bearer token goes to the configured host
@@ -253,8 +253,10 @@ impl Endpoint {
     fn unreachable(&self, error: &ureq::Error) -> Failure {
         use ureq::Error as E;
         let again = match error {
-            E::Io(_) | E::ConnectionFailed | E::HostNotFound => Again::Soon,
-            E::Timeout(Timeout::Connect | Timeout::Resolve) => Again::Soon,
+            E::Io(_)
+            | E::ConnectionFailed
+            | E::HostNotFound
+            | E::Timeout(Timeout::Connect | Timeout::Resolve) => Again::Soon,
             _ => Again::No,
         };
         let error = match error {

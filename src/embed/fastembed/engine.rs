@@ -109,7 +109,7 @@ impl Transformer {
     /// Embeds one batch.
     fn run(&mut self, batch: &[&str]) -> Result<Vec<Vec<f32>>> {
         let session = &mut self.session;
-        let mut vectors = guarded("embedding", || Ok(session.embed(batch, Some(batch.len()))?))?;
+        let mut vectors = guarded("embedding", || session.embed(batch, Some(batch.len())))?;
         let fits = |vector: &Vec<f32>| self.dim == 0 || vector.len() == self.dim;
         if vectors.len() != batch.len() || !vectors.iter().all(fits) {
             let what = format!("model `{}` gave vectors of another number or length", self.name);
@@ -145,7 +145,7 @@ fn by_name(config: &FastembedConfig, name: &str) -> Result<Loaded> {
         .with_max_length(config.tokens_max)
         .with_show_download_progress(false);
     let session =
-        guarded("loading a model", || Ok(TextEmbedding::try_new(options)?)).map_err(|error| {
+        guarded("loading a model", || TextEmbedding::try_new(options)).map_err(|error| {
             Error::environment(format!("model `{own_name}` cannot be loaded")).because(error).hint(
                 "its first use needs the network; without one, name a local copy in \
                  `embedder.fastembed.folder`",
@@ -172,14 +172,15 @@ fn by_folder(config: &FastembedConfig) -> Result<Loaded> {
     let options = InitOptionsUserDefined::new()
         .with_environment(environment)
         .with_max_length(config.tokens_max);
-    let session = guarded("loading a model", || {
-        Ok(TextEmbedding::try_new_from_user_defined(model, options)?)
-    })
-    .map_err(|error| {
-        Error::environment(format!("the model in `{}` cannot be loaded", path.display()))
-            .because(error)
-            .hint("the ONNX file and the tokenizer files must be of one text embedding model")
-    })?;
+    let session =
+        guarded("loading a model", || TextEmbedding::try_new_from_user_defined(model, options))
+            .map_err(|error| {
+                Error::environment(format!("the model in `{}` cannot be loaded", path.display()))
+                    .because(error)
+                    .hint(
+                        "the ONNX file and the tokenizer files must be of one text embedding model",
+                    )
+            })?;
     Ok(Loaded {
         session,
         name: format!("onnx:{}:{}:{pooling_name}", folder.name, folder.hash),

@@ -12,8 +12,8 @@ const TOKENIZER_FILES: [&str; 4] =
 /// How a large model's file with weights is named after its ONNX file.
 const WEIGHTS_SUFFIXES: [&str; 2] = ["_data", ".data"];
 
-/// The operation that makes a vector depend on the other texts of its batch.
-const DYNAMIC_QUANTISATION: &[u8] = b"DynamicQuantizeLinear";
+/// How the operations are named that make a vector depend on the other texts of its batch.
+const DYNAMIC_QUANTISATION: &[u8] = b"DynamicQuantize";
 
 /// A model that was read.
 pub(super) struct Folder {

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_lists_near_ones() {
-        let error = find("BAAI/bge-small-en-v15").err().expect("not a code on the list");
+        let error = find("BAAI/bge-small-en-v15").expect_err("not a code on the list");
         assert_eq!(error.kind(), crate::error::ErrorKind::Usage);
         let hint = error.next_step().expect("near names").to_owned();
         assert!(hint.contains("`BGESmallENV15` (Xenova/bge-small-en-v1.5)"), "{hint}");

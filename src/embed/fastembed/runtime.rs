@@ -2,7 +2,7 @@
 //!
 //! Loading a library runs its code. The path is therefore taken from the user's own settings, from
 //! `ORT_DYLIB_PATH` or from the system, and must never come from the indexed repository's
-//! configuration: `config` refuses it there.
+//! configuration: `config` refuses it there. A library that would report its use is not loaded.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ort::environment::Environment;
 
+use super::{QUIET, is_talkative};
 use crate::error::{Error, Result};
 
 /// ONNX Runtime is global to the process: the first library that loads stays.
@@ -26,8 +27,14 @@ static RUNTIME: Mutex<Runtime> = Mutex::new(Runtime::Unloaded);
 /// The process's one ONNX Runtime environment.
 ///
 /// # Errors
-/// Environment: there is no library, or not one that fits.
+/// Environment: there is no library, or not one that fits, or it would report its use.
 pub(super) fn environment(configured: Option<&Path>) -> Result<Environment> {
+    if is_talkative() {
+        let (name, value) = QUIET;
+        let what = format!("ONNX Runtime reports its use to its maker where `{name}` is not set");
+        return Err(Error::environment(what)
+            .hint(format!("start `sai` with `{name}={value}` in its environment")));
+    }
     let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
     match &*runtime {
         Runtime::Loaded(environment) => return Ok(environment.clone()),
