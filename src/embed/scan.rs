@@ -209,8 +209,7 @@ mod tests {
         let matrix = Matrix::new(2, vec![0, 0, 3, 4]);
         let mut out = Vec::new();
         matrix.cosines(&[6, 8], &mut out);
-        assert_eq!(out[0], 0.0);
-        assert!((out[1] - 1.0).abs() < 1e-6);
+        assert!(out[0].abs() < 1e-6 && (out[1] - 1.0).abs() < 1e-6);
         matrix.cosines(&[0, 0], &mut out);
         assert_eq!(out, [0.0, 0.0]);
         for empty in [Matrix::new(0, Vec::new()), Matrix::new(8, Vec::new())] {

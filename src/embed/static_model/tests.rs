@@ -45,7 +45,9 @@ fn counts_by_rule(text: &str, words: &HashMap<&str, u32>) -> Vec<(u32, f32)> {
             add(row, 1.0);
         } else if run.len() >= 4 {
             let rows = pieces_by_rule(&run, words);
-            rows.iter().for_each(|&row| add(row, 1.0 / rows.len() as f32));
+            for &row in &rows {
+                add(row, 1.0 / rows.len() as f32);
+            }
         }
     }
     counts
