@@ -18,7 +18,10 @@ const ATTACHED: &str = "idx";
 const ROW_GROUP_ROWS: u32 = 16_384;
 /// DuckDB needs some memory to work at all.
 const MEMORY_MIB_MIN: usize = 32;
-const THREADS_MAX: usize = 4;
+/// One thread decodes what the other reads; more gain nothing.
+const READ_THREADS_MAX: usize = 2;
+/// A writer has company that needs the other cores, and DuckDB's threads wait by spinning.
+const WRITE_THREADS: usize = 1;
 
 /// How a file is opened.
 #[derive(Clone, Copy)]
@@ -32,7 +35,13 @@ pub(super) enum Access<'a> {
 
 /// Opens the file at `path`, which is made when it is written and not there.
 pub(super) fn open(path: &Path, access: Access<'_>, memory_mib: usize) -> Result<Connection> {
-    let connection = instance(memory_mib).map_err(|error| duck(path, &error))?;
+    let threads = match access {
+        Access::Read => {
+            thread::available_parallelism().map_or(1, |n| n.get().min(READ_THREADS_MAX))
+        }
+        Access::Write { .. } => WRITE_THREADS,
+    };
+    let connection = instance(threads, memory_mib).map_err(|error| duck(path, &error))?;
     if let Access::Write { spill } = access {
         set_spill(&connection, spill)?;
     }
@@ -46,7 +55,7 @@ pub(super) fn open(path: &Path, access: Access<'_>, memory_mib: usize) -> Result
 
 /// Writes what is alive in the file at `from` to a new file at `to`, without the space between.
 pub(super) fn copy_alive(from: &Path, to: &Path, spill: &Path, memory_mib: usize) -> Result<()> {
-    let connection = instance(memory_mib).map_err(|error| duck(to, &error))?;
+    let connection = instance(WRITE_THREADS, memory_mib).map_err(|error| duck(to, &error))?;
     set_spill(&connection, spill)?;
     attach(&connection, from, "old", Access::Read)?;
     attach(&connection, to, "new", Access::Write { spill })?;
@@ -65,8 +74,7 @@ pub(super) const SCHEMA: &str = include_str!("schema.sql");
 /// The tables that [`SCHEMA`] makes.
 const TABLES: [&str; 7] = ["meta", "file", "chunk", "vector", "word", "blob", "skipped"];
 
-fn instance(memory_mib: usize) -> duckdb::Result<Connection> {
-    let threads = thread::available_parallelism().map_or(1, |n| n.get().min(THREADS_MAX));
+fn instance(threads: usize, memory_mib: usize) -> duckdb::Result<Connection> {
     let config = Config::default()
         .with("autoinstall_known_extensions", "false")?
         .with("autoload_known_extensions", "false")?

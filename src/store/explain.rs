@@ -44,8 +44,9 @@ const READ_ONLY: &str = "the disk is read-only; set `index_dir` to a folder that
 /// A failure of DuckDB with the file at `path`.
 pub(super) fn duck(path: &Path, error: &duckdb::Error) -> Error {
     let said = error.to_string();
-    // The first line is the fact; below it stand a stack trace and links.
-    let fact = said.lines().next().unwrap_or_default().to_owned();
+    // The first line is the fact, or quotes it; below it stand a stack trace and links.
+    let first = said.lines().next().unwrap_or_default();
+    let fact = first.rsplit("Original error: ").next().unwrap_or(first).to_owned();
     let has = |part: &str| said.contains(part);
     let environment = |verb: &str, hint: &str| {
         Error::environment(format!("cannot {verb} `{}`", path.display()))

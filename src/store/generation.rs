@@ -85,7 +85,7 @@ fn checksum_of(body: &str) -> String {
 }
 
 fn garbage(dir: &Path, line: &str) -> Error {
-    let shown: String = line.trim_end().chars().take(80).collect();
+    let shown: String = line.trim_end().chars().take(48).collect();
     Error::index(format!(
         "`{}` is damaged: `{}` names no generation of the index",
         dir.join(CURRENT).display(),

@@ -6,9 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
-use std::fs::{self, File};
-use std::path::Path;
-use std::thread;
+use std::fs;
 
 use super::connect::{self, Access};
 use super::explain::{damaged, disk, duck};
@@ -24,10 +22,11 @@ const DEAD_PART: u64 = 4;
 const DEAD_VECTORS_MIN: u64 = 1_000;
 /// Fewer unused bytes than this are not worth a look.
 const DEAD_BYTES_MIN: u64 = 4 << 20;
-/// One block of the file in so many may be empty before the file is rewritten.
+/// One block of the file in so many may be empty, and one row of a table in so many deleted, before
+/// the file is rewritten.
 const EMPTY_PART: u64 = 3;
 /// A smaller file is not worth a rewrite; in blocks of 256 KiB.
-const EMPTY_BLOCKS_MIN: u64 = 32;
+const REWRITE_BLOCKS_MIN: u64 = 32;
 /// Ids in one statement.
 const IDS_MAX: usize = 10_000;
 
@@ -206,7 +205,7 @@ impl Writer {
     }
 
     /// Makes the private copy the current generation: writes `meta`, drops vectors and blobs that
-    /// nothing uses once they are a fair share, and rewrites the file once a third of it is empty;
+    /// nothing uses once they are a fair share, and rewrites the file once a third of it is dead;
     /// then everything is brought to disk, the file gets its name and `CURRENT` is replaced. The two
     /// newest generations stay; older files go. Words stay: only `words` knows which are used.
     ///
@@ -263,12 +262,29 @@ impl Writer {
         Ok(())
     }
 
-    /// DuckDB uses the space of deleted rows again but gives none of it back.
+    /// DuckDB gives no space back: it uses empty blocks again, and lets deleted rows lie until
+    /// whole groups of rows are deleted.
     fn is_mostly_empty(&self) -> Result<bool> {
         let size = "FROM pragma_database_size() WHERE database_name = current_database()";
         let blocks = self.number(&format!("SELECT total_blocks::UBIGINT {size}"))?;
+        if blocks < REWRITE_BLOCKS_MIN {
+            return Ok(false);
+        }
         let empty = self.number(&format!("SELECT free_blocks::UBIGINT {size}"))?;
-        Ok(blocks > EMPTY_BLOCKS_MIN && empty > blocks / EMPTY_PART)
+        if empty > blocks / EMPTY_PART {
+            return Ok(true);
+        }
+        for table in ["chunk", "vector", "blob"] {
+            let alive = self.number(&format!("SELECT count(*)::UBIGINT FROM {table}"))?;
+            let stored = self.number(&format!(
+                "SELECT coalesce(sum(count), 0)::UBIGINT FROM pragma_storage_info('{table}') \
+                 WHERE column_id = 0 AND segment_type <> 'VALIDITY'"
+            ))?;
+            if stored.saturating_sub(alive) > stored / EMPTY_PART {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn transaction(&self, change: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
@@ -307,18 +323,9 @@ fn copy_base(base: Generation, private: &PrivateFile, memory_mib: usize) -> Resu
             format!("it has {copied} bytes, published were {published}"),
         ));
     }
-    start_write_back(&private.0);
     let access = Access::Write { spill: &private.spill() };
     let connection = connect::open(&private.0, access, memory_mib)?;
     Reader::over(connection, Generation { file: private.0.clone(), ..base })
-}
-
-/// Brings the copy to disk while it is being changed, so that little is left to wait for when it is
-/// published. A failure shows there.
-fn start_write_back(path: &Path) {
-    if let Ok(file) = File::options().write(true).open(path) {
-        thread::spawn(move || file.sync_data());
-    }
 }
 
 fn make_empty(private: &PrivateFile, memory_mib: usize) -> Result<Reader> {
