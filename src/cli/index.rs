@@ -7,7 +7,7 @@ use clap::Args;
 use super::progress::Bar;
 use super::{DONE, Ended, Session, print};
 use crate::error::{Error, Result};
-use crate::request::{IndexQuery, IndexReply, StatusQuery};
+use crate::request::{IndexQuery, IndexReply};
 use crate::worker::{Handle, Pending};
 
 /// Bring the index up to date with the files
@@ -27,9 +27,7 @@ pub(super) fn run(args: &IndexArgs, session: &Session) -> Result<u8, Ended> {
     if session.globals.json {
         print::json(&reply)?;
     } else {
-        // The size is told for its own sake; a run that succeeded does not fail for want of it.
-        let status = handle.status(StatusQuery::default()).wait().ok();
-        print::out(&(summary(&reply, status.map(|status| status.index_bytes)) + "\n"))?;
+        print::out(&(summary(&reply) + "\n"))?;
     }
     Ok(DONE)
 }
@@ -69,18 +67,17 @@ fn no_runtime(error: io::Error) -> Error {
     Error::environment("cannot wait for the indexing job").because(error)
 }
 
-/// What the run did, in a few lines. `bytes` is the index's size on disk.
-pub(super) fn summary(reply: &IndexReply, bytes: Option<u64>) -> String {
-    let mut lines = Vec::new();
-    let size = bytes.map_or_else(String::new, |bytes| format!(", {}", print::bytes(bytes)));
-    lines.push(format!(
-        "{}: {}, {}, {}{size}, in {:.1} s",
+/// What the run did, in a few lines.
+pub(super) fn summary(reply: &IndexReply) -> String {
+    let mut lines = vec![format!(
+        "{}: {}, {}, {}, {}, in {:.1} s",
         if reply.published { "indexed" } else { "up to date" },
         print::count(reply.files, "file"),
         print::count(reply.chunks, "chunk"),
         print::count(usize::try_from(reply.lines).unwrap_or(usize::MAX), "line"),
+        print::bytes(reply.index_bytes),
         reply.seconds,
-    ));
+    )];
     if reply.published {
         lines.push(format!(
             "  {} added, {} changed, {} removed; {} computed",
@@ -113,6 +110,7 @@ mod tests {
             removed: 1,
             skipped: 2,
             embedded: 321,
+            index_bytes: 1 << 20,
             seconds: 2.345,
         }
     }
@@ -120,7 +118,7 @@ mod tests {
     #[test]
     fn a_summary_says_what_changed() {
         assert_eq!(
-            summary(&reply(), Some(1 << 20)),
+            summary(&reply()),
             "indexed: 1,234 files, 5,678 chunks, 90,123 lines, 1.0 MiB, in 2.3 s\n  \
              30 added, 4 changed, 1 removed; 321 vectors computed\n  \
              2 files left out; `sai status --skipped` lists them"
@@ -131,8 +129,8 @@ mod tests {
     fn a_summary_of_nothing_to_do_is_one_line() {
         let reply = IndexReply { published: false, skipped: 0, seconds: 0.01, ..reply() };
         assert_eq!(
-            summary(&reply, None),
-            "up to date: 1,234 files, 5,678 chunks, 90,123 lines, in 0.0 s"
+            summary(&reply),
+            "up to date: 1,234 files, 5,678 chunks, 90,123 lines, 1.0 MiB, in 0.0 s"
         );
     }
 }

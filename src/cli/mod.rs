@@ -55,7 +55,7 @@ Exit codes:
 /// index under `.index`, and finds code by words, by meaning, or exactly.
 #[derive(Debug, Parser)]
 #[command(name = "sai", version, after_help = EXIT_CODES, max_term_width = 100)]
-#[command(propagate_version = true, disable_help_subcommand = true)]
+#[command(disable_help_subcommand = true)]
 struct Cli {
     #[command(flatten)]
     globals: Globals,

@@ -1,13 +1,16 @@
 //! `sai search`: asks a question, shows the hits.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::styling::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::print::{self, BOLD, DIM, Line, Look, PATH, PLAIN, Side, WARNING};
 use super::{DONE, Ended, NOTHING, Session, batch, index};
 use crate::error::{ErrorKind, Result};
+use crate::parse::{self, Highlight};
 use crate::request::{
     Explanation, Freshness, Hit, IndexState, SearchQuery, SearchReply, StatusQuery,
 };
@@ -132,7 +135,7 @@ fn ask(
             }
             let reply = index::make(handle, false, session)?;
             if !session.globals.quiet {
-                print::tell(&index::summary(&reply, None));
+                print::tell(&index::summary(&reply));
             }
             Ok(handle.search(query).wait()?)
         }
@@ -211,19 +214,53 @@ fn head(hit: &Hit, look: Look) -> String {
     line.end()
 }
 
-/// The snippet under its line numbers.
+/// The snippet under its line numbers, in the language's colours where colours are used.
 fn code(hit: &Hit, look: Look) -> String {
+    let colors = if look.color { parse::highlight(hit.language, &hit.snippet) } else { Vec::new() };
     let last = hit.snippet_line as usize + hit.snippet.lines().count();
     let gutter = last.saturating_sub(1).to_string().len();
     let mut text = String::new();
-    for (number, line) in (hit.snippet_line..).zip(hit.snippet.lines()) {
+    let mut start = 0;
+    for (number, line) in (hit.snippet_line..).zip(hit.snippet.split_inclusive('\n')) {
+        let bytes = start..start + line.trim_end().len();
+        start += line.len();
         let mut shown = Line::new(look);
         shown.push(DIM, &format!("{number:>gutter$}  "));
-        shown.push(PLAIN, line);
+        for (style, bytes) in pieces(bytes, &colors) {
+            shown.push(style, &hit.snippet[bytes]);
+        }
         text.push_str(shown.end().trim_end());
         text.push('\n');
     }
     text
+}
+
+/// `bytes` cut where the colours change; `colors` is in order and without overlap.
+fn pieces(bytes: Range<usize>, colors: &[(Range<usize>, Highlight)]) -> Vec<(Style, Range<usize>)> {
+    let mut pieces = Vec::new();
+    let mut at = bytes.start;
+    let first = colors.partition_point(|(range, _)| range.end <= bytes.start);
+    for (range, highlight) in colors[first..].iter().take_while(|(r, _)| r.start < bytes.end) {
+        let (start, end) = (range.start.max(at), range.end.min(bytes.end));
+        pieces.push((PLAIN, at..start));
+        pieces.push((style(*highlight), start..end));
+        at = end;
+    }
+    pieces.push((PLAIN, at..bytes.end));
+    pieces
+}
+
+fn style(highlight: Highlight) -> Style {
+    let color = match highlight {
+        Highlight::Keyword => AnsiColor::Magenta,
+        Highlight::Function => AnsiColor::Blue,
+        Highlight::Type => AnsiColor::Cyan,
+        Highlight::String => AnsiColor::Green,
+        Highlight::Number | Highlight::Constant => AnsiColor::Yellow,
+        Highlight::Comment => AnsiColor::BrightBlack,
+        Highlight::Property | Highlight::Other => return PLAIN,
+    };
+    color.on_default()
 }
 
 fn explanation_text(explanation: &Explanation, look: Look) -> String {
@@ -295,6 +332,20 @@ mod tests {
         let hit = Hit { snippet: "0123456789".repeat(9), snippet_line: 1, ..hit() };
         assert_eq!(code(&hit, Look { color: false, width: Some(12) }), "1  01234567…\n");
         assert_eq!(code(&hit, PIPED).len(), 94);
+    }
+
+    #[test]
+    fn colours_change_within_a_line_and_run_over_lines() {
+        let colors =
+            [(0..2, Highlight::Keyword), (4..9, Highlight::Comment), (9..10, Highlight::Other)];
+        let cut = |bytes| -> Vec<(Range<usize>, bool)> {
+            let pieces = pieces(bytes, &colors).into_iter();
+            pieces.filter(|(_, b)| !b.is_empty()).map(|(s, b)| (b, s != PLAIN)).collect()
+        };
+        assert_eq!(cut(0..6), [(0..2, true), (2..4, false), (4..6, true)]);
+        assert_eq!(cut(7..12), [(7..9, true), (9..10, false), (10..12, false)]);
+        assert_eq!(cut(20..22), [(20..22, false)]);
+        assert_eq!(cut(3..3), []);
     }
 
     #[test]

@@ -89,6 +89,8 @@ pub struct IndexReply {
     pub removed: usize,
     /// Files left out.
     pub skipped: usize,
+    /// Bytes of all index files.
+    pub index_bytes: u64,
     /// Vectors that were computed (equal chunks share one, and known ones are kept).
     pub embedded: usize,
     /// Wall time.
@@ -128,7 +130,7 @@ pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexRe
         && plan.is_empty()
         && reader.skipped()? == all_skipped(&listing, &plan, &[])
     {
-        return unchanged(reader, started);
+        return unchanged(reader, dir.size(), started);
     }
 
     let base = if current.is_some() { Base::Current } else { Base::Empty };
@@ -143,7 +145,8 @@ pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexRe
     report.phase(Phase::Publishing);
     let totals = writer.reader().totals()?;
     let generation = writer.publish(&meta(config, &embedder))?;
-    Ok(reply(&generation, totals, &plan, &applied, skipped.len(), started))
+    let index_bytes = dir.size();
+    Ok(reply(&generation, totals, &plan, &applied, skipped.len(), index_bytes, started))
 }
 
 /// Fails when an index was made with other means than today's.
@@ -219,7 +222,7 @@ fn all_skipped(
     skipped
 }
 
-fn unchanged(reader: &Reader, started: Instant) -> Result<IndexReply> {
+fn unchanged(reader: &Reader, index_bytes: u64, started: Instant) -> Result<IndexReply> {
     let totals = reader.totals()?;
     Ok(IndexReply {
         generation: reader.generation().number,
@@ -231,6 +234,7 @@ fn unchanged(reader: &Reader, started: Instant) -> Result<IndexReply> {
         changed: 0,
         removed: 0,
         skipped: reader.skipped()?.len(),
+        index_bytes,
         embedded: 0,
         seconds: started.elapsed().as_secs_f64(),
     })
@@ -242,6 +246,7 @@ fn reply(
     plan: &Plan,
     applied: &Applied,
     skipped: usize,
+    index_bytes: u64,
     started: Instant,
 ) -> IndexReply {
     IndexReply {
@@ -254,6 +259,7 @@ fn reply(
         changed: applied.changed,
         removed: plan.removed.len() + applied.dropped,
         skipped,
+        index_bytes,
         embedded: applied.embedded,
         seconds: started.elapsed().as_secs_f64(),
     }

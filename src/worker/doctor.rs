@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::chunk::CHUNKER;
 use crate::config::{Config, EmbedderKind};
 use crate::embed::{Embedder, Passage};
 use crate::error::{Error, Result};
 use crate::git;
-use crate::store::{IndexDir, Meta};
+use crate::sync;
 
 /// What the checks found, in a fixed order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -142,32 +141,19 @@ fn model_check(model: &Result<(String, usize)>, config: &Config) -> Check {
 }
 
 fn index(config: &Config, model: Option<(&str, usize)>) -> Check {
-    let reader = IndexDir::new(config.index_path()).open(config.limits.duckdb_memory_mib);
+    let reader = sync::index_dir(config).open(config.limits.duckdb_memory_mib);
     let reader = match reader {
         Ok(Some(reader)) => reader,
         Ok(None) => return Check::warn("index", "nothing is indexed yet", "run `sai index`"),
         Err(error) => return Check::fail("index", &error),
     };
-    match other_making(reader.meta(), model) {
-        Some(difference) => {
-            Check::fail("index", &Error::index(difference).hint("run `sai index` to make it anew"))
-        }
-        None => Check::ok("index", format!("generation {}", reader.generation().number)),
+    // Without a model there is nothing to compare; its own check says so.
+    let compatible =
+        model.map_or(Ok(()), |(name, dim)| sync::check_compatible(reader.meta(), name, dim));
+    match compatible {
+        Ok(()) => Check::ok("index", format!("generation {}", reader.generation().number)),
+        Err(error) => Check::fail("index", &error),
     }
-}
-
-/// How the index was made otherwise than this SAI would make it.
-fn other_making(meta: &Meta, model: Option<(&str, usize)>) -> Option<String> {
-    if meta.chunker != CHUNKER {
-        return Some(format!("made by the chunker `{}`, this is `{CHUNKER}`", meta.chunker));
-    }
-    let (name, dim) = model?;
-    (meta.model != name || meta.dim != dim).then(|| {
-        format!(
-            "made with the model `{}` ({} dimensions), configured is `{name}` ({dim})",
-            meta.model, meta.dim
-        )
-    })
 }
 
 /// DuckDB's extension for approximate vector search. Exact search needs none, so its absence is as
@@ -202,30 +188,6 @@ fn vss_file() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn meta() -> Meta {
-        Meta {
-            schema: 1,
-            chunker: CHUNKER.into(),
-            model: "m1".into(),
-            dim: 4,
-            scope: String::new(),
-            head: None,
-            created_s: 0,
-            version: String::new(),
-        }
-    }
-
-    #[test]
-    fn another_making_is_named() {
-        assert_eq!(other_making(&meta(), Some(("m1", 4))), None);
-        assert_eq!(other_making(&meta(), None), None);
-        let model = other_making(&meta(), Some(("m2", 4))).unwrap();
-        assert!(model.contains("`m1`") && model.contains("`m2`"), "{model}");
-        assert!(other_making(&meta(), Some(("m1", 8))).is_some());
-        let chunker = Meta { chunker: "old".into(), ..meta() };
-        assert!(other_making(&chunker, Some(("m1", 4))).unwrap().contains("`old`"));
-    }
 
     #[test]
     fn a_folder_that_is_not_there_is_probed_where_it_would_be() {

@@ -383,24 +383,24 @@ fn completions_and_manual_pages_are_made() {
     assert!(repo.path().join("pages/man1/sai-search.1").is_file());
 }
 
-/// The reference page: the help of every command.
+/// The reference page: the help of every command. Commands that are not built yet lack the global
+/// options, which are shown once.
 fn reference() -> String {
     let mut page = "# The command line\n\n<!-- Made from the help of every command; \
-                    `SAI_BLESS=1 cargo test cli` writes it anew. -->\n"
+                    `SAI_BLESS=1 cargo test cli` writes it anew. -->\n\n\
+                    The global options of `sai` go with every command.\n"
         .to_owned();
-    let mut command = sai::cli::command().term_width(100);
-    command.build();
-    section(&mut page, "sai", &mut command);
-    let names: Vec<String> =
-        command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
-    for name in names {
-        let sub = command.find_subcommand_mut(&name).unwrap();
-        section(&mut page, &format!("sai {name}"), sub);
+    let command = sai::cli::command().term_width(100);
+    section(&mut page, "sai", command.clone());
+    for sub in command.get_subcommands() {
+        let title = format!("sai {}", sub.get_name());
+        let sub = sub.clone().term_width(100).bin_name(&title);
+        section(&mut page, &title, sub);
     }
     page
 }
 
-fn section(page: &mut String, title: &str, command: &mut clap::Command) {
+fn section(page: &mut String, title: &str, mut command: clap::Command) {
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     page.push_str(&format!("\n## {title}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));

@@ -128,12 +128,23 @@ impl Output {
     }
 }
 
+/// Variables that would change what a command does or prints.
+const FOREIGN: &[&str] = &[
+    "SAI_ROOT",
+    "CLAUDE_PROJECT_DIR",
+    "SAI_LOG",
+    "NO_COLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "RUST_BACKTRACE",
+];
+
 /// The `sai` command in `root`, free of what the surrounding shell may have set; for tests that need
 /// another environment or other pipes.
 pub fn command(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sai"));
     command.current_dir(root).args(args).stdin(Stdio::null());
-    for name in ["SAI_LOG", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "RUST_BACKTRACE"] {
+    for name in FOREIGN {
         command.env_remove(name);
     }
     command
