@@ -4,7 +4,6 @@
 //! Nothing here fails: without git, in a bare, damaged or distrusted repository the answer is
 //! `None`, and whoever asks goes on without.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -32,29 +31,41 @@ pub fn head(folder: &Path) -> Option<String> {
     Some(commit.id().to_string())
 }
 
-/// Folders called one of `names` that hold a tracked file, relative to `work_tree`, with `/`.
-/// `None` when `work_tree` is no work tree or its list of tracked files cannot be read.
-pub fn tracked_folders(work_tree: &Path, names: &[&str]) -> Option<BTreeSet<String>> {
-    let index = git_dir(work_tree)?.join("index");
-    let mut folders = BTreeSet::new();
-    match fs::metadata(&index) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return None,
-        // A repository in which nothing was added yet.
-        Err(_) => return Some(folders),
-    }
-    let index = Index::open(&index).ok()?;
-    for entry in index.iter() {
-        let Ok(path) = std::str::from_utf8(&entry.path) else { continue };
-        for (end, _) in path.match_indices('/') {
-            let folder = &path[..end];
-            let name = folder.rsplit_once('/').map_or(folder, |(_, name)| name);
-            if names.contains(&name) && !folders.contains(folder) {
-                folders.insert(folder.to_owned());
-            }
+/// The files that git tracks in a work tree.
+#[derive(Debug, Default)]
+pub struct Tracked {
+    /// Relative to the work tree, with `/`; sorted.
+    paths: Vec<String>,
+}
+
+impl Tracked {
+    /// What `work_tree` tracks; `None` when it is no work tree or its list cannot be read.
+    pub fn of(work_tree: &Path) -> Option<Self> {
+        let index = git_dir(work_tree)?.join("index");
+        match fs::metadata(&index) {
+            Ok(metadata) if metadata.is_file() => {}
+            Ok(_) => return None,
+            // A repository in which nothing was added yet.
+            Err(_) => return Some(Self::default()),
         }
+        let index = Index::open(&index).ok()?;
+        let paths = index.iter().filter_map(|entry| String::from_utf8(entry.path).ok());
+        let mut paths: Vec<String> = paths.collect();
+        paths.sort_unstable();
+        Some(Self { paths })
     }
-    Some(folders)
+
+    /// Whether `path`, a file or submodule, is tracked.
+    pub fn has(&self, path: &str) -> bool {
+        self.paths.binary_search_by(|tracked| tracked.as_str().cmp(path)).is_ok()
+    }
+
+    /// Whether a file inside `folder` is tracked; its path has no `/` at its end.
+    pub fn has_inside(&self, folder: &str) -> bool {
+        let start = format!("{folder}/");
+        let pos = self.paths.partition_point(|tracked| *tracked < start);
+        self.paths.get(pos).is_some_and(|tracked| tracked.starts_with(&start))
+    }
 }
 
 /// The repository's own list of ignored files, `info/exclude`, which need not exist. Linked work

@@ -53,8 +53,8 @@ impl Config {
     /// Reads the configuration of `sources.root`.
     ///
     /// # Errors
-    /// Usage, naming file, line and key: unreadable or broken YAML, an unknown key, a wrong type, a
-    /// value out of range, or one that the file may not set. Environment when a file cannot be read.
+    /// Usage, naming file, line and key: broken YAML, an unknown key, a wrong type, a value out of
+    /// range, or one that the file may not set. Environment when a file cannot be read.
     pub fn load(sources: &Sources) -> Result<Loaded> {
         overlay::load(sources)
     }

@@ -88,7 +88,10 @@ proptest! {
     }
 
     #[test]
-    fn reading_broken_defaults_never_panics(cut in 0..DEFAULT_YAML.len(), with in "[a-z:\\[{&*! \n-]{0,4}") {
+    fn reading_broken_defaults_never_panics(
+        cut in 0..DEFAULT_YAML.len(),
+        with in "[a-z:\\[{&*! \n-]{0,4}",
+    ) {
         let cut = DEFAULT_YAML.floor_char_boundary(cut);
         let _ = overlay::read(&format!("{}{with}", &DEFAULT_YAML[..cut]), false);
         let _ = overlay::read(&format!("{with}{}", &DEFAULT_YAML[cut..]), false);

@@ -1,8 +1,6 @@
-//! One file, read and decoded: UTF-8, BOM, UTF-16, Latin-1. Binary and minified files and those that
-//! opt out are told apart by their content; whether one is generated says `chunk::place`.
+//! One file, read and decoded: UTF-8, BOM, UTF-16, Latin-1. Binary and minified files and those
+//! that opt out are told apart by their content; whether one is generated says `chunk::place`.
 
-#[cfg(test)]
-mod tests;
 mod text;
 
 pub use text::{decode, decode_as};

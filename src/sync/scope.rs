@@ -1,7 +1,10 @@
 //! Which files are indexed? Decided here alone, for a walk and for a single path alike.
 //!
-//! Both go from the root down, one name at a time, through [`Folder::step`]; a walk takes every name
-//! of a folder, a check the next part of its path. What a name means is therefore the same for both.
+//! Both go from the root down, one name at a time, through [`Folder::step`]; a walk takes every
+//! name of a folder, a check the next part of its path. What a name means is therefore the same for
+//! both. (The walkers of the `ignore` crate pass over in silence what they leave out; here every
+//! omission has a reason that can be asked for, so only its matcher is used.)
+//!
 //! Links are never followed: what they lead to inside the root counts under its own path, and what
 //! lies outside is none of SAI's business. No ignore file and no setting brings back a secret.
 
@@ -14,7 +17,7 @@ mod tests;
 
 pub use reason::SkipReason;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
@@ -28,7 +31,7 @@ use self::globs::Globs;
 use self::rules::{Layer, Verdict};
 use crate::config::{Config, FilesConfig};
 use crate::error::{Error, Result};
-use crate::git;
+use crate::git::{self, Tracked};
 use crate::types::{Language, RelPath};
 
 /// A file or folder that was left out. A folder stands for everything in it.
@@ -290,6 +293,16 @@ struct Folder {
     repository: Arc<Repository>,
     /// Whether a glob of `files.include` matches it or a folder around it.
     is_included: bool,
+    /// Whether git ignores it, but for the files in it that git tracks.
+    is_ignored_by_git: bool,
+}
+
+/// What ignore files say of a name that they do not leave out.
+struct Leave {
+    /// Brought back by `.saiignore` against its name.
+    is_forced: bool,
+    /// There only because git tracks it, or something in it.
+    is_ignored_by_git: bool,
 }
 
 impl Folder {
@@ -315,6 +328,7 @@ impl Folder {
             repository: Arc::new(Repository::new(work_tree, String::new())),
             before: before.into(),
             is_included: scope.include.is_empty(),
+            is_ignored_by_git: false,
         }
     }
 
@@ -343,13 +357,14 @@ impl Folder {
         if let Some(reason) = names::folder(name) {
             return Err(reason);
         }
-        let is_forced = self.named(scope, path, name, true)?;
+        let leave = self.named(scope, path, name, true)?;
         let folder = scope.root.join(path);
         let is_top = git::is_work_tree(&folder);
         if is_top && !scope.files.submodules {
             return Err(SkipReason::Submodule);
         }
-        if !is_forced && names::BUILD_FOLDERS.contains(&name) && self.is_built(path, &folder) {
+        let is_build_name = names::BUILD_FOLDERS.contains(&name);
+        if is_build_name && !leave.is_forced && self.is_built(path, &folder) {
             return Err(SkipReason::BuildFolder);
         }
         let is_included = self.is_included || scope.include.matches(path);
@@ -365,7 +380,9 @@ impl Folder {
         } else {
             self.repository.clone()
         };
-        Ok(Self { path, rules, before: self.before.clone(), repository, is_included })
+        let is_ignored_by_git = leave.is_ignored_by_git && !is_top;
+        let before = self.before.clone();
+        Ok(Self { path, rules, before, repository, is_included, is_ignored_by_git })
     }
 
     /// The file at `path`, called `name`, when it is in scope.
@@ -375,12 +392,12 @@ impl Folder {
         if names::is_secret(&path) {
             return Err(SkipReason::Secret);
         }
-        let is_forced = self.named(scope, path.as_str(), name, false)?;
+        let leave = self.named(scope, path.as_str(), name, false)?;
         if !self.is_included && !scope.include.matches(path.as_str()) {
             return Err(SkipReason::NotIncluded);
         }
         match names::file(&path) {
-            Some(reason) if reason == SkipReason::Binary || !is_forced => return Err(reason),
+            Some(reason) if reason == SkipReason::Binary || !leave.is_forced => return Err(reason),
             _ => {}
         }
         let metadata =
@@ -397,15 +414,14 @@ impl Folder {
         Ok(Candidate { path, size: metadata.len(), mtime_ns: mtime_ns(&metadata) })
     }
 
-    /// What names, ignore files and `files.exclude` say of a file or folder alike: whether it is
-    /// brought back by force, or why it is left out.
+    /// What the dot, ignore files and `files.exclude` say of a file or folder alike.
     fn named(
         &self,
         scope: &Scope,
         path: &str,
         name: &str,
         is_folder: bool,
-    ) -> Result<bool, SkipReason> {
+    ) -> Result<Leave, SkipReason> {
         if name.starts_with('.') && !scope.files.hidden {
             return Err(SkipReason::Hidden);
         }
@@ -414,25 +430,39 @@ impl Folder {
             Some(rules) => rules.verdict(&format!("{}{path}", self.before), is_folder),
             None => Verdict::Silent,
         };
-        if verdict == Verdict::Ignored {
+        let is_ignored_by_git = verdict == Verdict::IgnoredByGit
+            || (self.is_ignored_by_git && verdict == Verdict::Silent);
+        if verdict == Verdict::Ignored || (is_ignored_by_git && !self.is_tracked(path, is_folder)) {
             return Err(SkipReason::Ignored);
         }
         if scope.exclude.matches(path) {
             return Err(SkipReason::Excluded);
         }
-        Ok(verdict == Verdict::Forced)
+        Ok(Leave { is_forced: verdict == Verdict::Forced, is_ignored_by_git })
+    }
+
+    /// Whether git tracks a file, or something in a folder.
+    fn is_tracked(&self, path: &str, is_folder: bool) -> bool {
+        let Some(tracked) = self.repository.tracked() else { return false };
+        let path = self.in_repository(path);
+        tracked.has(&path) || (is_folder && tracked.has_inside(&path))
     }
 
     /// Whether a folder with the name of build results holds them: git tracks nothing in it, or,
     /// without git, what stands beside it or in it says so.
     fn is_built(&self, path: &str, folder: &Path) -> bool {
         if let Some(tracked) = self.repository.tracked() {
-            let full = format!("{}{path}", self.before);
-            return !tracked.contains(full.strip_prefix(&self.repository.path).unwrap_or(&full));
+            return !tracked.has_inside(&self.in_repository(path));
         }
         let beside = folder.parent().unwrap_or(folder);
         names::MANIFESTS.iter().any(|name| beside.join(name).exists())
             || names::MARKERS.iter().any(|name| folder.join(name).exists())
+    }
+
+    /// `path` relative to the work tree that it lies in.
+    fn in_repository(&self, path: &str) -> String {
+        let full = format!("{}{path}", self.before);
+        full.strip_prefix(&self.repository.path).map(str::to_owned).unwrap_or(full)
     }
 }
 
@@ -443,7 +473,7 @@ struct Repository {
     work_tree: Option<PathBuf>,
     /// Its path from the outermost ignore file, with `/` at its end.
     path: String,
-    tracked: OnceLock<Option<BTreeSet<String>>>,
+    tracked: OnceLock<Option<Tracked>>,
 }
 
 impl Repository {
@@ -451,11 +481,9 @@ impl Repository {
         Self { work_tree, path, tracked: OnceLock::new() }
     }
 
-    /// Folders with the name of build results in which git tracks something. Read when the first
-    /// folder of such a name is met.
-    fn tracked(&self) -> Option<&BTreeSet<String>> {
-        let read = || git::tracked_folders(self.work_tree.as_ref()?, names::BUILD_FOLDERS);
-        self.tracked.get_or_init(read).as_ref()
+    /// What git tracks. Read when it is first asked for, which many trees never do.
+    fn tracked(&self) -> Option<&Tracked> {
+        self.tracked.get_or_init(|| Tracked::of(self.work_tree.as_ref()?)).as_ref()
     }
 }
 

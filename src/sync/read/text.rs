@@ -52,28 +52,27 @@ fn encoding_of(bytes: &[u8]) -> Option<&'static str> {
     if memchr::memchr(0, bytes).is_some() {
         return None;
     }
-    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
-    let is_utf8 = std::str::from_utf8(bytes).is_ok();
-    let controls = sample.iter().filter(|byte| is_control(**byte, is_utf8)).count();
-    // A terminal's log may hold some; in random bytes they are one in ten.
-    if controls * if is_utf8 { 10 } else { 50 } > sample.len() {
-        return None;
-    }
-    Some(match bytes.strip_prefix(UTF8_BOM) {
+    let encoding = match bytes.strip_prefix(UTF8_BOM) {
         Some(_) => "utf-8-bom",
-        None if is_utf8 => "utf-8",
+        None if std::str::from_utf8(bytes).is_ok() => "utf-8",
         None if is_mostly_utf8(bytes) => "utf-8-lossy",
         None => "latin-1",
-    })
+    };
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    let is_single = encoding == "latin-1";
+    let controls = sample.iter().filter(|byte| is_control(**byte, is_single)).count();
+    // A terminal's log may hold some; in random bytes they are one in ten.
+    let bytes_per_control = if is_single { 50 } else { 10 };
+    (controls * bytes_per_control <= sample.len()).then_some(encoding)
 }
 
 /// Whether a byte is a control character other than white space, a bell, a backspace or an escape;
-/// in Windows-1252 also one of the places that are empty.
-fn is_control(byte: u8, is_utf8: bool) -> bool {
+/// in Windows-1252 (`is_single`) also one of the places that are empty.
+fn is_control(byte: u8, is_single: bool) -> bool {
     match byte {
         0x07..=0x0D | 0x1B => false,
         0x00..=0x1F | 0x7F => true,
-        0x81 | 0x8D | 0x8F | 0x90 | 0x9D => !is_utf8,
+        0x81 | 0x8D | 0x8F | 0x90 | 0x9D => is_single,
         _ => false,
     }
 }
@@ -114,10 +113,11 @@ pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
 }
 
-/// Whether the lines are too long to be written by hand: on average, or one that holds most of the
-/// file. Prose may keep a paragraph on a line.
+/// Whether the lines are too long to be written by hand. Prose may keep a paragraph on a line, and
+/// code of some length one line with data in it.
 pub(super) fn is_minified(text: &str, language: Language) -> bool {
     const BYTES_MIN: usize = 4 << 10;
+    const LINES_OF_CODE: usize = 20;
     if text.len() < BYTES_MIN {
         return false;
     }
@@ -128,8 +128,11 @@ pub(super) fn is_minified(text: &str, language: Language) -> bool {
         lines += 1;
         longest = longest.max(line.len());
     }
-    text.len() / lines.max(1) > average_max
-        || (longest > 10 * average_max && longest > text.len() / 2)
+    if lines < LINES_OF_CODE {
+        let is_one_line = longest > 10 * average_max && longest > text.len() / 2;
+        return is_one_line || text.len() / lines.max(1) > average_max;
+    }
+    (text.len() - longest) / lines > average_max
 }
 
 /// The marker that keeps a file out of the index.
@@ -147,7 +150,7 @@ pub(super) fn opts_out(text: &str, language: Language) -> bool {
         };
         let decoration = |c: char| c.is_whitespace() || "/*#-;!%=".contains(c);
         let rest = comment.trim_start_matches(decoration).strip_prefix(OPT_OUT);
-        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-'))
+        rest.is_some_and(|rest| !rest.trim_start_matches('-').starts_with(char::is_alphanumeric))
     };
     text.lines().take(LINES_MAX).any(says_so)
 }

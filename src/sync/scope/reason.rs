@@ -31,7 +31,8 @@ macro_rules! reasons {
 
 reasons! {
     Ignored = "ignored",
-        "An ignore file names it; a `!` line in `.saiignore` brings it back.";
+        "An ignore file names it and git does not track it; a `!` line in `.saiignore` brings it \
+         back.";
     Hidden = "hidden",
         "Its name starts with a dot; `files.hidden: true` indexes such files.";
     Pruned = "pruned",
@@ -54,8 +55,8 @@ reasons! {
     Secret = "secret",
         "Its name says that it holds secrets; such files are never indexed.";
     LockFile = "lock_file",
-        "A list of locked versions, written by a package manager; a `!` line in `.saiignore` brings \
-         it back.";
+        "A list of locked versions that a package manager writes; a `!` line in `.saiignore` \
+         brings it back.";
     Data = "data",
         "A table, log or drawing rather than code; a `!` line in `.saiignore` brings it back.";
     Binary = "binary",

@@ -22,14 +22,16 @@ const LINES_MAX: usize = 5000;
 /// What the ignore files say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing.
+    /// Nothing; a `!` line of git's files says no more.
     Silent,
     /// To be left out.
     Ignored,
+    /// To be left out unless git tracks it, which is what git itself does.
+    IgnoredByGit,
+    /// Brought back by a `!` line of `.ignore`.
+    Kept,
     /// Brought back by a `!` line of `.saiignore`, which overrules more than ignore files.
     Forced,
-    /// Brought back by a `!` line of another file.
-    Kept,
 }
 
 /// The ignore files of one folder, linked to those of the folders around it. Folders without any
@@ -84,13 +86,13 @@ impl Layer {
         if let Some(kept) = nearest(|layer| &layer.sai, false) {
             return if kept { Verdict::Forced } else { Verdict::Ignored };
         }
-        let decided = nearest(|layer| &layer.ignore, false)
-            .or_else(|| nearest(|layer| &layer.git, true))
-            .or_else(|| nearest(|layer| &layer.git_own, true));
-        match decided {
-            None => Verdict::Silent,
-            Some(true) => Verdict::Kept,
-            Some(false) => Verdict::Ignored,
+        if let Some(kept) = nearest(|layer| &layer.ignore, false) {
+            return if kept { Verdict::Kept } else { Verdict::Ignored };
+        }
+        let by_git = nearest(|layer| &layer.git, true);
+        match by_git.or_else(|| nearest(|layer| &layer.git_own, true)) {
+            Some(false) => Verdict::IgnoredByGit,
+            Some(true) | None => Verdict::Silent,
         }
     }
 
