@@ -221,9 +221,6 @@ fn notes(catalog: &Catalog, filter: &Filter, question: &Question, hits: &[Hit]) 
     notes
 }
 
-/// What the ranking hands on: see [`rank`].
-type Points = signals::Points;
-
 impl Ranked {
     /// The relevance in 0..1: a logistic map of the points, fixed so that scores of different
     /// questions can be compared.

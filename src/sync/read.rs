@@ -1,15 +1,14 @@
 //! One file, read and decoded: UTF-8, BOM, UTF-16, Latin-1. Binary and minified files and those
 //! that opt out are told apart by their content; whether one is generated says `chunk::place`.
 
-mod text;
-
-pub use text::{decode, decode_as};
+mod marks;
 
 use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
 use super::scope::{Candidate, SkipReason, mtime_ns};
+use crate::text::decode;
 use crate::types::{Hash, Language};
 
 /// A file's content.
@@ -22,7 +21,7 @@ pub struct Content {
     /// The text they stand for, without a byte order mark; lines are the original's lines.
     pub text: String,
     /// How they were decoded: `utf-8`, `utf-8-bom`, `utf-8-lossy`, `utf-16le`, `utf-16be`,
-    /// `latin-1`. [`decode_as`] makes the same text of the same bytes again.
+    /// `latin-1`. [`crate::text::decode_as`] makes the same text of the same bytes again.
     pub encoding: &'static str,
     /// By name, extension or `#!` line.
     pub language: Language,
@@ -93,11 +92,11 @@ fn is_same_file(_listed: &Metadata, _opened: &Metadata) -> bool {
 fn content(file: &Candidate, bytes: Vec<u8>, metadata: &Metadata) -> Result<Content, SkipReason> {
     let (text, encoding) = decode(&bytes).ok_or(SkipReason::Binary)?;
     let first = text.lines().next().unwrap_or_default();
-    let language = Language::of(&file.path, text::cut(first, 256));
-    if text::opts_out(&text, language) {
+    let language = Language::of(&file.path, marks::cut(first, 256));
+    if marks::opts_out(&text, language) {
         return Err(SkipReason::OptedOut);
     }
-    if text::is_minified(&text, language) {
+    if marks::is_minified(&text, language) {
         return Err(SkipReason::Minified);
     }
     Ok(Content {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::text::{cut, is_minified, opts_out};
+use super::marks::{cut, is_minified, opts_out};
 use super::*;
 
 fn check(bytes: &[u8], expected: Option<(&str, &str)>) {
