@@ -1,5 +1,7 @@
 //! `sai doctor`: says what is in the way, and what to do about it.
 
+use std::fmt::Write;
+
 use clap::Args;
 
 use super::print::{self, BAD, BOLD, GOOD, Look, WARNING};
@@ -83,9 +85,9 @@ fn text(reply: &DoctorReply, look: Look) -> String {
         };
         let name = look.paint(BOLD, &format!("{:<13}", check.name));
         let detail = print::safe(&check.detail);
-        text.push_str(&format!("{}  {name}  {detail}\n", look.paint(style, word)));
+        let _ = writeln!(text, "{}  {name}  {detail}", look.paint(style, word));
         if let Some(hint) = &check.hint {
-            text.push_str(&format!("{:19}  hint: {}\n", "", print::safe(hint)));
+            let _ = writeln!(text, "{:19}  hint: {}", "", print::safe(hint));
         }
     }
     text

@@ -19,20 +19,17 @@ pub(super) struct ManArgs {
 }
 
 pub(super) fn run(args: &ManArgs) -> Result<u8, Ended> {
-    match &args.folder {
-        Some(folder) => {
-            write(folder).map_err(|error| {
-                Error::environment(format!("cannot write manual pages to `{}`", folder.display()))
-                    .because(error)
-            })?;
-            print::out(&format!("{}\n", folder.display()))?;
-        }
-        None => {
-            let mut page = Vec::new();
-            Man::new(command()).render(&mut page)?;
-            print::out(&String::from_utf8_lossy(&page))?;
-        }
-    }
+    let Some(folder) = &args.folder else {
+        let mut page = Vec::new();
+        Man::new(command()).render(&mut page)?;
+        print::out(&String::from_utf8_lossy(&page))?;
+        return Ok(DONE);
+    };
+    write(folder).map_err(|error| {
+        Error::environment(format!("cannot write manual pages to `{}`", folder.display()))
+            .because(error)
+    })?;
+    print::out(&format!("{}\n", folder.display()))?;
     Ok(DONE)
 }
 

@@ -8,7 +8,7 @@ use super::{DONE, Ended, Session};
 #[derive(Debug, Args)]
 pub(super) struct McpArgs {}
 
-pub(super) fn run(McpArgs {}: McpArgs, session: &Session) -> Result<u8, Ended> {
+pub(super) fn run(McpArgs {}: &McpArgs, session: &Session) -> Result<u8, Ended> {
     crate::mcp::serve(session.load()?.config)?;
     Ok(DONE)
 }

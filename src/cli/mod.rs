@@ -67,7 +67,7 @@ struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 struct Globals {
-    /// The folder to work on [default: SAI_ROOT, else the nearest folder upward that holds an index
+    /// The folder to work on [default: `SAI_ROOT`, else the nearest folder upward that holds an index
     /// or a configuration, else the git work tree, else the current folder]
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -80,7 +80,7 @@ struct Globals {
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
 
-    /// When to use colours; `auto` honours NO_COLOR
+    /// When to use colours; `auto` honours `NO_COLOR`
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
 
@@ -195,14 +195,14 @@ pub fn command() -> clap::Command {
 
 fn run(command: Command, session: &Session) -> Result<u8, Ended> {
     match command {
-        Command::Search(args) => search::run(args, session),
+        Command::Search(args) => search::run(&args, session),
         Command::Index(args) => index::run(&args, session),
         Command::Status(args) => status::run(&args, session),
         Command::Flush(args) => flush::run(&args, session),
         Command::Init(args) => init::run(&args, session),
         Command::Config(args) => config::run(&args, session),
         Command::Doctor(args) => doctor::run(&args, session),
-        Command::Mcp(args) => mcp::run(args, session),
+        Command::Mcp(args) => mcp::run(&args, session),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -70,7 +70,7 @@ fn files() -> ProgressStyle {
 
 fn phase_text(phase: Phase) -> &'static str {
     match phase {
-        Phase::Waiting => "waiting for another writer",
+        Phase::Waiting => "waiting for the lock of the index",
         Phase::Walking => "listing files",
         Phase::Indexing => "indexing",
         Phase::Publishing => "publishing",

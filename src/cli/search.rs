@@ -22,6 +22,7 @@ use crate::worker::Handle;
 /// Prints each hit as `path:first-last  symbol  score` with a snippet. Indexes first when there is
 /// no index yet. An index that is there is used as it is: `sai index` brings it up to date.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct SearchArgs {
     /// Words, a sentence, a symbol, or code; joined by spaces
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
@@ -90,14 +91,14 @@ fn names<T: Copy + Clone + Send + Sync + 'static>(
         .try_map(move |text| from_name(&text))
 }
 
-pub(super) fn run(args: SearchArgs, session: &Session) -> Result<u8, Ended> {
-    let question = question(&args)?;
+pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<u8, Ended> {
+    let question = question(args)?;
     let handle = session.start()?;
     if let Some(file) = &args.batch {
-        let ask = |query| ask(query, &args, &handle, session);
+        let ask = |query| ask(query, args, &handle, session);
         return batch::run(file, &question, ask);
     }
-    let reply = ask(question, &args, &handle, session)?;
+    let reply = ask(question, args, &handle, session)?;
     show(&reply, session)?;
     Ok(if reply.hits.is_empty() { NOTHING } else { DONE })
 }

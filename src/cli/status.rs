@@ -1,5 +1,7 @@
 //! `sai status`: says what is in the index, and how fresh it is.
 
+use std::fmt::Write;
+
 use clap::Args;
 
 use super::print::{self, BOLD, Look, Side};
@@ -144,10 +146,10 @@ fn stale_text(stale: &StaleFiles) -> String {
     let lists = [("changed", &stale.changed), ("new", &stale.added), ("gone", &stale.removed)];
     for (name, paths) in lists {
         for path in paths.iter().take(STALE_SHOWN) {
-            text.push_str(&format!("{name:<8}  {}\n", print::safe(path)));
+            let _ = writeln!(text, "{name:<8}  {}", print::safe(path));
         }
         if let Some(more) = paths.len().checked_sub(STALE_SHOWN).filter(|more| *more > 0) {
-            text.push_str(&format!("{name:<8}  and {}\n", print::count(more, "other")));
+            let _ = writeln!(text, "{name:<8}  and {}", print::count(more, "other"));
         }
     }
     if text.is_empty() { text } else { format!("\n{text}") }

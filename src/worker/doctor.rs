@@ -156,7 +156,7 @@ fn index(config: &Config, model: Option<(&str, usize)>) -> Check {
     }
 }
 
-/// DuckDB's extension for approximate vector search. Exact search needs none, so its absence is as
+/// The database's extension for approximate vector search. Exact search needs none, so its absence is as
 /// it should be.
 fn vss() -> Check {
     let Some(file) = vss_file() else {
@@ -169,7 +169,7 @@ fn vss() -> Check {
     }
 }
 
-/// Where DuckDB keeps the extension for this machine.
+/// Where the database keeps the extension for this machine.
 fn vss_file() -> Option<PathBuf> {
     let system = match env::consts::OS {
         "macos" => "osx",

@@ -12,7 +12,7 @@ use sai::worker::Handle;
 use tempfile::TempDir;
 
 /// A folder with files, gone when dropped.
-pub struct Repo {
+pub(crate) struct Repo {
     /// Keeps the folder alive.
     _folder: TempDir,
     /// The canonical path, so that it compares equal to what SAI prints.
@@ -27,7 +27,7 @@ pub struct Repo {
 /// //- /README.md
 /// # Title
 /// ```
-pub fn repo(text: &str) -> Repo {
+pub(crate) fn repo(text: &str) -> Repo {
     let repo = folder(text);
     let mut options = RepositoryInitOptions::new();
     options.initial_head("main").external_template(false);
@@ -37,7 +37,7 @@ pub fn repo(text: &str) -> Repo {
 }
 
 /// The same files in a plain folder, without git.
-pub fn folder(text: &str) -> Repo {
+pub(crate) fn folder(text: &str) -> Repo {
     let folder = tempfile::Builder::new().prefix("sai-").tempdir().expect("a temporary folder");
     let path = folder.path().canonicalize().expect("the folder was just made");
     let repo = Repo { _folder: folder, path };
@@ -49,24 +49,24 @@ pub fn folder(text: &str) -> Repo {
 
 impl Repo {
     /// The root.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Writes a file, with its folders.
-    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let file = self.path.join(path);
         fs::create_dir_all(file.parent().expect("a file lies in a folder")).expect("its folders");
         fs::write(file, content).expect("a file in our own folder");
     }
 
     /// Removes a file.
-    pub fn remove(&self, path: &str) {
+    pub(crate) fn remove(&self, path: &str) {
         fs::remove_file(self.path.join(path)).expect("a file that a test wrote");
     }
 
     /// Commits everything that git does not ignore; returns the commit's 40 hex digits.
-    pub fn commit(&self, message: &str) -> String {
+    pub(crate) fn commit(&self, message: &str) -> String {
         let repo = Repository::open(&self.path).expect("made by `repo`");
         let mut index = repo.index().expect("a git index");
         index.add_all(["*"], IndexAddOption::DEFAULT, None).expect("add");
@@ -83,7 +83,7 @@ impl Repo {
     }
 
     /// Runs `sai` in the root.
-    pub fn sai(&self, args: &[&str]) -> Output {
+    pub(crate) fn sai(&self, args: &[&str]) -> Output {
         sai(&self.path, args)
     }
 }
@@ -105,24 +105,24 @@ fn files(text: &str) -> Vec<(&str, String)> {
 
 /// What a process said, as text.
 #[derive(Debug)]
-pub struct Output {
+pub(crate) struct Output {
     /// The exit code; -1 when a signal ended it.
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Output {
     /// Asserts the exit code, showing both streams when it is another one.
     #[track_caller]
-    pub fn exits(self, code: i32) -> Self {
+    pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self
     }
 
     /// Standard output as one JSON value.
     #[track_caller]
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
     }
@@ -141,7 +141,7 @@ const FOREIGN: &[&str] = &[
 
 /// The `sai` command in `root`, free of what the surrounding shell may have set; for tests that need
 /// another environment or other pipes.
-pub fn command(root: &Path, args: &[&str]) -> Command {
+pub(crate) fn command(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sai"));
     command.current_dir(root).args(args).stdin(Stdio::null());
     for name in FOREIGN {
@@ -151,12 +151,12 @@ pub fn command(root: &Path, args: &[&str]) -> Command {
 }
 
 /// Runs `sai` in `root`.
-pub fn sai(root: &Path, args: &[&str]) -> Output {
+pub(crate) fn sai(root: &Path, args: &[&str]) -> Output {
     output(command(root, args).output().expect("the binary starts"))
 }
 
 /// Runs `sai` in `root` with `stdin`.
-pub fn sai_with_stdin(root: &Path, args: &[&str], stdin: &str) -> Output {
+pub(crate) fn sai_with_stdin(root: &Path, args: &[&str], stdin: &str) -> Output {
     let mut child = command(root, args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -183,14 +183,14 @@ fn output(done: std::process::Output) -> Output {
 }
 
 /// A worker on `root` with the default configuration.
-pub fn handle(root: &Path) -> Handle {
+pub(crate) fn handle(root: &Path) -> Handle {
     let sources = Sources { root: root.to_owned(), file: None, overrides: Vec::new() };
     Handle::start(Config::load(&sources).expect("the defaults are valid").config)
 }
 
 /// What a run that did not end well could leave in the index's folder: anything but the published
 /// files and the lock.
-pub fn leftovers(root: &Path) -> Vec<String> {
+pub(crate) fn leftovers(root: &Path) -> Vec<String> {
     let index = root.join(".index");
     let names = fs::read_dir(&index).into_iter().flatten().flatten();
     names
@@ -204,7 +204,7 @@ pub fn leftovers(root: &Path) -> Vec<String> {
 }
 
 /// A chunk's stored words, spelled out and sorted.
-pub fn chunk_words(encoded: &[u8], words: &BTreeMap<u32, String>) -> Vec<(String, u8)> {
+pub(crate) fn chunk_words(encoded: &[u8], words: &BTreeMap<u32, String>) -> Vec<(String, u8)> {
     let (_, entries) = sai::words::decode(encoded);
     let mut spelled: Vec<(String, u8)> =
         entries.iter().map(|(id, counts)| (words[id].clone(), *counts)).collect();
