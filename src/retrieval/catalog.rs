@@ -3,29 +3,22 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::names::Names;
 use super::question::Question;
 use crate::embed::Matrix;
 use crate::error::{Error, Result};
 use crate::store::{ChunkRow, FileRow, Reader};
 use crate::types::{ChunkKind, LineRange};
-use crate::words::{WordIndex, WordIndexBuilder, parts, stem};
-
-/// File names that say nothing: their folder stands in for them.
-const GENERIC_STEMS: &[&str] =
-    &["index", "mod", "lib", "main", "init", "__init__", "package", "default"];
+use crate::words::{WordIndex, WordIndexBuilder};
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// A file with the words of its path.
+/// A file and its chunks.
 #[derive(Debug)]
 pub struct FileEntry {
     pub row: FileRow,
     /// Positions in [`Catalog::chunks`].
     pub chunks: Range<usize>,
-    /// Stemmed words of the file's name, or of its folder where the name says nothing.
-    pub name_words: Vec<String>,
-    /// Stemmed words of its last two folders.
-    pub folder_words: Vec<String>,
 }
 
 /// A chunk, without its words and its vector.
@@ -51,11 +44,10 @@ pub struct Catalog {
     pub files: Vec<FileEntry>,
     pub chunks: Vec<ChunkEntry>,
     pub words: WordIndex,
+    pub(super) names: Names,
     vectors: Matrix,
     /// Chunks by the names they define, in lower case without underscores.
-    names: Map<String, Vec<u32>>,
-    /// How many files have the word in their name.
-    name_word_files: Map<String, u32>,
+    defining: Map<String, Vec<u32>>,
 }
 
 impl Catalog {
@@ -64,7 +56,8 @@ impl Catalog {
     /// # Errors
     /// Index when it contradicts itself: a chunk without its file or vector.
     pub fn load(reader: &Reader) -> Result<Self> {
-        let mut files: Vec<FileEntry> = reader.files()?.into_iter().map(file_entry).collect();
+        let file = |row| FileEntry { row, chunks: 0..0 };
+        let mut files: Vec<FileEntry> = reader.files()?.into_iter().map(file).collect();
         files.sort_by(|a, b| a.row.path.cmp(&b.row.path));
         let file_positions: Map<u32, usize> =
             files.iter().enumerate().map(|(at, file)| (file.row.id, at)).collect();
@@ -74,7 +67,7 @@ impl Catalog {
         let vectors = reader.vectors()?;
         let mut words = WordIndexBuilder::default();
         let mut chunks = Vec::with_capacity(rows.len());
-        let mut names: Map<String, Vec<u32>> = Map::default();
+        let mut defining: Map<String, Vec<u32>> = Map::default();
         for (at, row) in rows.into_iter().enumerate() {
             words.push(&row.words);
             let file = file_positions.get(&row.file_id).copied();
@@ -83,18 +76,15 @@ impl Catalog {
                 return Err(damaged(&row));
             };
             for name in &row.defines {
-                names.entry(normal_name(name)).or_default().push(at as u32);
+                defining.entry(normal_name(name)).or_default().push(at as u32);
             }
             chunks.push(chunk_entry(row, file, vector));
         }
         assign_chunks(&mut files, &chunks);
-        let mut name_word_files: Map<String, u32> = Map::default();
-        for word in files.iter().flat_map(|file| &file.name_words) {
-            *name_word_files.entry(word.clone()).or_default() += 1;
-        }
+        let names = Names::new(files.iter().map(|file| &file.row.path));
         let words = words.build(reader.words()?);
         let vectors = Matrix::new(reader.meta().dim, vectors.values);
-        Ok(Self { files, chunks, words, vectors, names, name_word_files })
+        Ok(Self { files, chunks, words, names, vectors, defining })
     }
 
     /// The cosine of every chunk with a question's vector, in chunk order.
@@ -106,13 +96,7 @@ impl Catalog {
 
     /// Chunks that define a name, compared without case and underscores.
     pub fn defining(&self, name: &str) -> &[u32] {
-        self.names.get(&normal_name(name)).map_or(&[], Vec::as_slice)
-    }
-
-    /// How telling a word is in a file's name: high when few files have it there.
-    pub fn name_word_idf(&self, word: &str) -> f32 {
-        let holding = self.name_word_files.get(word).copied().unwrap_or(0);
-        (1.0 + self.files.len() as f32 / (1.0 + holding as f32)).ln()
+        self.defining.get(&normal_name(name)).map_or(&[], Vec::as_slice)
     }
 
     /// Up to five defined names that look like a word of the question.
@@ -120,7 +104,7 @@ impl Catalog {
         let mut near: Vec<(f64, &str)> = Vec::new();
         for wanted in &question.tokens {
             let wanted = normal_name(wanted);
-            for (name, chunks) in &self.names {
+            for (name, chunks) in &self.defining {
                 let likeness = strsim::jaro_winkler(&wanted, name);
                 if likeness > 0.85 && wanted.len() > 2 {
                     let shown = chunks.first().and_then(|at| {
@@ -140,29 +124,6 @@ impl Catalog {
 /// A name in lower case without underscores: `parseHttp` and `parse_http` are one.
 pub(super) fn normal_name(name: &str) -> String {
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
-}
-
-/// The stemmed parts of a text's identifiers.
-pub(super) fn stemmed_parts(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    parts(text, &mut |part| {
-        let part = stem(&part.to_ascii_lowercase()).into_owned();
-        if !out.contains(&part) {
-            out.push(part);
-        }
-    });
-    out
-}
-
-fn file_entry(row: FileRow) -> FileEntry {
-    let mut folders: Vec<&str> = row.path.folders().collect();
-    let mut name = row.path.stem();
-    if GENERIC_STEMS.contains(&name.to_ascii_lowercase().as_str()) {
-        name = folders.pop().unwrap_or(name);
-    }
-    let last = folders.len().saturating_sub(2);
-    let (name_words, folder_words) = (stemmed_parts(name), stemmed_parts(&folders[last..].join(" ")));
-    FileEntry { chunks: 0..0, name_words, folder_words, row }
 }
 
 fn chunk_entry(row: ChunkRow, file: usize, vector: usize) -> ChunkEntry {

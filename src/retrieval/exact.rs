@@ -100,7 +100,6 @@ fn by_chunk(
             let mut points = Points::default();
             points.set(Reason::Words, f32::from(count).ln_1p());
             points.set(Reason::Place, signals::place(question, entry.row.place));
-            points.set(Reason::FileName, signals::file_name(catalog, question, file));
             let defined = question.symbols.iter().map(|s| signals::definition(catalog, s, chunk));
             points.set(Reason::Definition, defined.fold(0.0, f32::max));
             Ranked { chunk, points, similarity: None, line: Some(line) }

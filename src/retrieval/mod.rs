@@ -7,6 +7,7 @@
 mod catalog;
 mod exact;
 mod filter;
+mod names;
 mod question;
 mod rank;
 mod show;

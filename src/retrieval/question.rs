@@ -1,6 +1,6 @@
 //! What is asked: the words of a question, the symbols it names, and what it is about.
 
-use super::catalog::stemmed_parts;
+use super::names::stemmed_parts;
 use crate::types::Place;
 use crate::words::{is_stop_word, stem, terms};
 

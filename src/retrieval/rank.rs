@@ -1,12 +1,17 @@
-//! From scores to an order: fuse, take the best, look at their files, spread over files.
+//! From scores to an order: fuse, take the best, look at them and their files, spread over files.
+
+use std::collections::HashMap;
 
 use super::catalog::Catalog;
 use super::filter::Filter;
 use super::question::Question;
-use super::signals::{self, Points, Reason};
-use crate::types::Mode;
+use super::signals::{self, Points, Reason, weight};
+use crate::types::{Mode, Place};
 
-/// Chunks that are looked at more closely.
+/// Chunks whose own names are looked at.
+const LOOKED_AT: usize = 1500;
+
+/// Chunks that can lift the file they are in.
 const CANDIDATES: usize = 400;
 
 /// A chunk with what made its rank.
@@ -20,7 +25,7 @@ pub(super) struct Ranked {
     pub line: Option<u32>,
 }
 
-/// Ranks every chunk that `filter` admits, best first; at least `limit` when there are as many.
+/// Ranks the chunks that `filter` admits, best first; at least `limit` when there are as many.
 pub(super) fn rank(
     catalog: &Catalog,
     filter: &Filter,
@@ -29,33 +34,102 @@ pub(super) fn rank(
     cosines: Option<&[f32]>,
     limit: usize,
 ) -> Vec<Ranked> {
-    let words = match mode {
-        Mode::Semantic => None,
-        _ => Some(word_scores(catalog, question)),
+    let words = (mode != Mode::Semantic).then(|| word_scores(catalog, question));
+    let scores = Scores {
+        word_units: words.as_deref().map(Units::of),
+        cosine_units: cosines.map(Units::of),
+        words: words.as_deref(),
+        cosines,
+        files: file_points(catalog, question),
     };
-    let word_units = words.as_deref().map(Units::of);
-    let cosine_units = cosines.map(Units::of);
-    let file_points = FilePoints::of(catalog, question);
-    let mut candidates: Vec<Ranked> = (0..catalog.chunks.len())
-        .filter(|&chunk| filter.admits(catalog, chunk))
-        .filter_map(|chunk| {
-            let word_score = words.as_ref().map_or(0.0, |scores| scores[chunk]);
-            let similarity = cosines.map(|cosines| cosines[chunk]);
-            if word_score <= 0.0 && similarity.is_none_or(|cosine| cosine <= 0.0) {
-                return None;
-            }
-            let mut points = file_points.of_file[catalog.chunks[chunk].file];
-            points.set(Reason::Words, word_units.map_or(0.0, |units| units.measure(word_score)));
-            let meaning = cosine_units.zip(similarity).map_or(0.0, |(units, c)| units.measure(c));
-            points.set(Reason::Meaning, meaning);
-            Some(Ranked { chunk, points, similarity, line: None })
-        })
+    let mut ranked: Vec<Ranked> = best_chunks(catalog, filter, question, &scores, LOOKED_AT)
+        .into_iter()
+        .map(|chunk| scores.ranked(catalog, chunk))
         .collect();
-    add_definitions(catalog, question, &mut candidates);
-    keep_best(&mut candidates, CANDIDATES.max(limit));
-    add_agreement(catalog, &mut candidates);
-    spread(catalog, &mut candidates);
-    candidates
+    for found in &mut ranked {
+        let symbols = question.symbols.iter();
+        let defined = symbols.map(|symbol| signals::definition(catalog, symbol, found.chunk));
+        found.points.set(Reason::Definition, defined.fold(0.0, f32::max));
+        let words = signals::definition_words(catalog, question, found.chunk);
+        found.points.set(Reason::DefinitionWords, words);
+    }
+    ranked.sort_unstable_by(best_first);
+    ranked.truncate(CANDIDATES.max(limit));
+    add_agreement(catalog, &mut ranked);
+    spread(catalog, &mut ranked);
+    ranked
+}
+
+/// What is known of every chunk before any is looked at closely.
+struct Scores<'a> {
+    words: Option<&'a [f32]>,
+    cosines: Option<&'a [f32]>,
+    word_units: Option<Units>,
+    cosine_units: Option<Units>,
+    /// Signals that all chunks of a file share.
+    files: Vec<Points>,
+}
+
+impl Scores<'_> {
+    fn word(&self, chunk: usize) -> f32 {
+        self.words.map_or(0.0, |scores| scores[chunk])
+    }
+
+    fn similarity(&self, chunk: usize) -> Option<f32> {
+        self.cosines.map(|cosines| cosines[chunk])
+    }
+
+    fn words_measured(&self, chunk: usize) -> f32 {
+        self.word_units.map_or(0.0, |units| units.measure(self.word(chunk)))
+    }
+
+    fn meaning_measured(&self, chunk: usize) -> f32 {
+        let measured = self.cosine_units.zip(self.similarity(chunk));
+        measured.map_or(0.0, |(units, cosine)| units.measure(cosine))
+    }
+
+    fn ranked(&self, catalog: &Catalog, chunk: usize) -> Ranked {
+        let mut points = self.files[catalog.chunks[chunk].file];
+        points.set(Reason::Words, self.words_measured(chunk));
+        points.set(Reason::Meaning, self.meaning_measured(chunk));
+        Ranked { chunk, points, similarity: self.similarity(chunk), line: None }
+    }
+}
+
+/// The `count` best by words, meaning and file, with every chunk that defines an asked symbol.
+fn best_chunks(
+    catalog: &Catalog,
+    filter: &Filter,
+    question: &Question,
+    scores: &Scores<'_>,
+    count: usize,
+) -> Vec<usize> {
+    let file_sums: Vec<f32> = scores.files.iter().map(Points::sum).collect();
+    let (words, meaning) = (weight(Reason::Words), weight(Reason::Meaning));
+    let mut best: Vec<(f32, u32)> = Vec::with_capacity(catalog.chunks.len());
+    for (chunk, entry) in catalog.chunks.iter().enumerate() {
+        let found = scores.word(chunk) > 0.0 || scores.similarity(chunk).is_some_and(|c| c > 0.0);
+        if found && filter.admits(catalog, chunk) {
+            let sum = file_sums[entry.file]
+                + words * scores.words_measured(chunk)
+                + meaning * scores.meaning_measured(chunk);
+            best.push((sum, chunk as u32));
+        }
+    }
+    if best.len() > count {
+        best.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        best.truncate(count);
+    }
+    let defining = question
+        .symbols
+        .iter()
+        .flat_map(|symbol| catalog.defining(&symbol.name))
+        .filter(|chunk| filter.admits(catalog, **chunk as usize));
+    let mut chunks: Vec<u32> =
+        best.iter().map(|(_, chunk)| *chunk).chain(defining.copied()).collect();
+    chunks.sort_unstable();
+    chunks.dedup();
+    chunks.into_iter().map(|chunk| chunk as usize).collect()
 }
 
 /// BM25 of every chunk.
@@ -71,7 +145,8 @@ fn word_scores(catalog: &Catalog, question: &Question) -> Vec<f32> {
 #[derive(Clone, Copy)]
 struct Units {
     mean: f32,
-    deviation: f32,
+    /// One over the standard deviation; 0 when all scores are equal.
+    inverse_deviation: f32,
 }
 
 impl Units {
@@ -79,61 +154,43 @@ impl Units {
         let count = scores.len().max(1) as f32;
         let mean = scores.iter().sum::<f32>() / count;
         let variance = scores.iter().map(|s| (s - mean) * (s - mean)).sum::<f32>() / count;
-        Self { mean, deviation: variance.sqrt() }
+        let deviation = variance.sqrt();
+        Self { mean, inverse_deviation: if deviation > 0.0 { 1.0 / deviation } else { 0.0 } }
     }
 
     /// The score in standard deviations above the mean.
     fn measure(self, score: f32) -> f32 {
-        if self.deviation > 0.0 { (score - self.mean) / self.deviation } else { 0.0 }
+        (score - self.mean) * self.inverse_deviation
     }
 }
 
-/// Signals that all chunks of a file share.
-struct FilePoints {
-    of_file: Vec<Points>,
-}
-
-impl FilePoints {
-    fn of(catalog: &Catalog, question: &Question) -> Self {
-        let of_file = (0..catalog.files.len())
-            .map(|file| {
-                let mut points = Points::default();
-                points.set(Reason::FileName, signals::file_name(catalog, question, file));
-                points.set(Reason::Folders, signals::folders(catalog, question, file));
-                points.set(Reason::Place, signals::place(question, catalog.files[file].row.place));
-                points
-            })
-            .collect();
-        Self { of_file }
-    }
-}
-
-/// Marks the chunks that define what the question names.
-fn add_definitions(catalog: &Catalog, question: &Question, candidates: &mut [Ranked]) {
-    for symbol in &question.symbols {
-        for &chunk in catalog.defining(&symbol.name) {
-            let value = signals::definition(catalog, symbol, chunk as usize);
-            // Candidates are still in chunk order.
-            if let Ok(at) = candidates.binary_search_by_key(&(chunk as usize), |c| c.chunk) {
-                candidates[at].points.set(Reason::Definition, value);
-            }
-        }
-    }
-}
-
-/// Keeps the `count` best, sorted.
-fn keep_best(candidates: &mut Vec<Ranked>, count: usize) {
-    if candidates.len() > count {
-        candidates.select_nth_unstable_by(count, best_first);
-        candidates.truncate(count);
-    }
-    candidates.sort_unstable_by(best_first);
+/// Signals that all chunks of a file share, for every file.
+fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
+    let asked = catalog.names.ask(question);
+    let mut cost_of = HashMap::<Place, f32>::new();
+    catalog
+        .files
+        .iter()
+        .enumerate()
+        .map(|(at, file)| {
+            let mut points = Points::default();
+            let (name, beginning) = catalog.names.name(&asked, at);
+            let place = file.row.place;
+            let cost = cost_of.entry(place).or_insert_with(|| signals::place(question, place));
+            points.set(Reason::FileName, name);
+            points.set(Reason::FileNameBeginning, beginning);
+            points.set(Reason::Folders, catalog.names.folders(&asked, at));
+            points.set(Reason::Place, *cost);
+            points.set(Reason::Old, f32::from(u8::from(catalog.names.is_old(at))));
+            points
+        })
+        .collect()
 }
 
 /// A file whose other chunks answer as well is the better answer: the root of the sum of the squared
 /// points of its candidates.
 fn add_agreement(catalog: &Catalog, candidates: &mut [Ranked]) {
-    let mut squares = std::collections::HashMap::<usize, f32>::new();
+    let mut squares = HashMap::<usize, f32>::new();
     for candidate in candidates.iter() {
         let sum = candidate.points.sum().max(0.0);
         *squares.entry(catalog.chunks[candidate.chunk].file).or_default() += sum * sum;
@@ -147,7 +204,7 @@ fn add_agreement(catalog: &Catalog, candidates: &mut [Ranked]) {
 
 /// Further chunks of a file stand back, each more than the one before.
 fn spread(catalog: &Catalog, candidates: &mut [Ranked]) {
-    let mut seen = std::collections::HashMap::<usize, u16>::new();
+    let mut seen = HashMap::<usize, u16>::new();
     for candidate in candidates.iter_mut() {
         let before = seen.entry(catalog.chunks[candidate.chunk].file).or_default();
         candidate.points.set(Reason::Repeat, f32::from(*before));

@@ -1,6 +1,7 @@
 //! The reasons for a rank: one table of weights, one small function a signal.
 
 use super::catalog::{Catalog, normal_name};
+use super::names::stemmed_parts;
 use super::question::{Question, Symbol};
 use super::{Explanation, Signal};
 use crate::types::{ChunkKind, Place};
@@ -11,18 +12,23 @@ pub(super) enum Reason {
     Words,
     Meaning,
     FileName,
+    FileNameBeginning,
     Folders,
     Definition,
+    DefinitionWords,
     Place,
+    Old,
     Agreement,
     Repeat,
 }
 
 /// How many reasons there are.
-const REASONS: usize = 8;
+const REASONS: usize = 11;
 
 /// What one unit of each signal is worth, with what is measured. Units: standard deviations over all
 /// chunks for words and meaning, shares (0..1) for names, as the functions below say for the rest.
+/// Weights were chosen by coordinate search on the development half of the retrieval benchmark
+/// (docs/benchmarks.md), library folders, whole checkouts and commit subjects together.
 const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     // BM25 over the chunk's words, in standard deviations.
     (Reason::Words, "words", 0.4),
@@ -30,17 +36,28 @@ const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     (Reason::Meaning, "meaning", 0.6),
     // Share of the file name that the question names, rare words counting more.
     (Reason::FileName, "file name", 1.0),
+    // Share of the file name whose words the question begins, or that begin words of it.
+    (Reason::FileNameBeginning, "file name, in part", 0.5),
     // Share of the last two folders that the question names.
     (Reason::Folders, "folders", 0.5),
     // The chunk defines the symbol that is asked for.
     (Reason::Definition, "definition", 2.0),
+    // Share of the words of the best defined name that the question names.
+    (Reason::DefinitionWords, "defined name", 0.5),
     // Tests, examples, documentation and the like, unless asked for.
     (Reason::Place, "place", 1.0),
+    // Legacy folders, and version folders with a newer one beside them.
+    (Reason::Old, "older version", -1.0),
     // How much else of the file answers the question.
     (Reason::Agreement, "rest of the file", 0.1),
     // Further chunks of a file whose better chunks are above.
     (Reason::Repeat, "same file again", -2.0),
 ];
+
+/// What a signal's unit is worth.
+pub(super) fn weight(reason: Reason) -> f32 {
+    WEIGHTS[reason as usize].2
+}
 
 /// The points of one chunk, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,37 +73,19 @@ impl Points {
 
     /// All points together.
     pub(super) fn sum(&self) -> f32 {
-        WEIGHTS.iter().map(|(reason, _, weight)| weight * self.values[*reason as usize]).sum()
+        WEIGHTS.iter().zip(&self.values).map(|((_, _, weight), value)| weight * value).sum()
     }
 
     /// What a reader is told.
     pub(super) fn explain(&self) -> Explanation {
         let signals = WEIGHTS
             .iter()
-            .map(|(reason, name, weight)| {
-                let value = self.values[*reason as usize];
-                Signal { name, value, points: weight * value }
-            })
-            .filter(|signal| signal.value != 0.0)
+            .zip(&self.values)
+            .filter(|(_, value)| **value != 0.0)
+            .map(|((_, name, weight), &value)| Signal { name, value, points: weight * value })
             .collect();
         Explanation { points: self.sum(), signals }
     }
-}
-
-/// The share of the file's name that the question names, each word weighed by how telling it is.
-pub(super) fn file_name(catalog: &Catalog, question: &Question, file: usize) -> f32 {
-    let words = &catalog.files[file].name_words;
-    let idf = |word: &String| catalog.name_word_idf(word);
-    let all: f32 = words.iter().map(idf).sum();
-    let named: f32 = words.iter().filter(|word| question.stems.contains(word)).map(idf).sum();
-    if all > 0.0 { named / all } else { 0.0 }
-}
-
-/// The share of the words of the last two folders that the question names.
-pub(super) fn folders(catalog: &Catalog, question: &Question, file: usize) -> f32 {
-    let words = &catalog.files[file].folder_words;
-    let named = words.iter().filter(|word| question.stems.contains(word)).count();
-    named as f32 / words.len().max(1) as f32
 }
 
 /// How well a chunk defines a symbol of the question: 1 for the very name, 0.8 for the same name in
@@ -108,6 +107,23 @@ pub(super) fn definition(catalog: &Catalog, symbol: &Symbol, chunk: usize) -> f3
     name * shape * if fits { 1.5 } else { 1.0 }
 }
 
+/// Names of one chunk that are compared with the question's words.
+const NAMES_COMPARED: usize = 8;
+
+/// Of the chunk's names the best: the share of its words that the question names, long names fully
+/// named counting more than short ones. Nothing for a question that is a symbol: see [`definition`].
+pub(super) fn definition_words(catalog: &Catalog, question: &Question, chunk: usize) -> f32 {
+    if question.is_symbol {
+        return 0.0;
+    }
+    let names = catalog.chunks[chunk].defines.iter().take(NAMES_COMPARED);
+    names.fold(0.0, |best, name| {
+        let words = stemmed_parts(name);
+        let named = words.iter().filter(|word| question.stems.contains(word)).count();
+        best.max(named as f32 / (words.len() as f32 + 1.0))
+    })
+}
+
 /// What a file's place costs when the question does not ask for such files.
 pub(super) fn place(question: &Question, place: Place) -> f32 {
     if question.asks_for(place) {
@@ -115,8 +131,7 @@ pub(super) fn place(question: &Question, place: Place) -> f32 {
     }
     match place {
         Place::Source => 0.0,
-        Place::Test => -1.0,
-        Place::Config => -1.0,
+        Place::Test | Place::Config => -1.0,
         Place::Example | Place::Docs | Place::Generated | Place::Vendored => -2.0,
     }
 }

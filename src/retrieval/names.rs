@@ -1,0 +1,217 @@
+//! What file names and folders say: the words of each file's path, and whether a folder holds an
+//! older version of another one.
+
+use std::collections::HashMap;
+
+use super::question::Question;
+use crate::types::RelPath;
+use crate::words::{parts, stem};
+
+type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
+/// File names that say nothing: their folder stands in for them.
+const GENERIC_STEMS: &[&str] =
+    &["index", "mod", "lib", "main", "init", "__init__", "package", "default"];
+
+/// Folders of code that is kept for those who still use it.
+const OLD_FOLDERS: &[&str] =
+    &["attic", "compat", "deprecated", "legacy", "obsolete", "old", "outdated"];
+
+/// A word that begins another one counts for this share of it (`config` for `configuration`).
+const BEGINNING_LENGTH_MIN: usize = 3;
+
+/// The words of every file's name and folders, by number.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    words: Vec<String>,
+    /// In how many files' names a word occurs.
+    files_with: Vec<u32>,
+    files: Vec<PathWords>,
+}
+
+#[derive(Debug)]
+struct PathWords {
+    /// Of the file's name, or of its folder where the name says nothing.
+    name: Vec<u32>,
+    /// Of its last two folders.
+    folders: Vec<u32>,
+    is_old: bool,
+}
+
+/// How a question's words bear on the words of names.
+pub(super) struct Asked {
+    /// By word: 1 when the question has the very word, else 0.
+    same: Vec<f32>,
+    /// By word: 1 when a word of the question begins it or is begun by it, and none is the same.
+    begun: Vec<f32>,
+    idf: Vec<f32>,
+}
+
+impl Names {
+    /// Takes the paths of all files apart, in their order.
+    pub(super) fn new<'a>(paths: impl Iterator<Item = &'a RelPath> + Clone) -> Self {
+        let newest = newest_versions(paths.clone());
+        let mut names = Self::default();
+        let mut ids: Map<String, u32> = Map::default();
+        for path in paths {
+            let (name, folders) = telling_parts(path);
+            let mut intern = |text: &str| -> Vec<u32> {
+                let words = stemmed_parts(text).into_iter();
+                words.map(|word| names.intern(word, &mut ids)).collect()
+            };
+            let (name, folders) = (intern(name), intern(&folders));
+            for word in &name {
+                names.files_with[*word as usize] += 1;
+            }
+            names.files.push(PathWords { name, folders, is_old: is_old(path, &newest) });
+        }
+        names
+    }
+
+    fn intern(&mut self, word: String, ids: &mut Map<String, u32>) -> u32 {
+        *ids.entry(word).or_insert_with_key(|word| {
+            self.words.push(word.clone());
+            self.files_with.push(0);
+            self.words.len() as u32 - 1
+        })
+    }
+
+    /// Compares every word of names with the question, once.
+    pub(super) fn ask(&self, question: &Question) -> Asked {
+        let all = self.files.len() as f32;
+        let same: Vec<f32> = self
+            .words
+            .iter()
+            .map(|word| f32::from(u8::from(question.stems.contains(word))))
+            .collect();
+        let begun = self.words.iter().zip(&same).map(|(word, same)| {
+            let begins = *same == 0.0 && question.stems.iter().any(|asked| begins(asked, word));
+            f32::from(u8::from(begins))
+        });
+        let idf = self.files_with.iter().map(|files| (1.0 + all / (1.0 + *files as f32)).ln());
+        Asked { begun: begun.collect(), idf: idf.collect(), same }
+    }
+
+    /// The share of the file's name that the question names, and the share whose beginning it names;
+    /// each word weighs as much as it is telling.
+    pub(super) fn name(&self, asked: &Asked, file: usize) -> (f32, f32) {
+        let (mut all, mut same, mut begun) = (0.0, 0.0, 0.0);
+        for &word in &self.files[file].name {
+            let word = word as usize;
+            all += asked.idf[word];
+            same += asked.idf[word] * asked.same[word];
+            begun += asked.idf[word] * asked.begun[word];
+        }
+        if all > 0.0 { (same / all, begun / all) } else { (0.0, 0.0) }
+    }
+
+    /// The share of the words of the last two folders that the question names.
+    pub(super) fn folders(&self, asked: &Asked, file: usize) -> f32 {
+        let words = &self.files[file].folders;
+        let named: f32 = words.iter().map(|word| asked.same[*word as usize]).sum();
+        named / words.len().max(1) as f32
+    }
+
+    /// Whether the file lies in a folder of legacy code or of an older version (`v1` beside `v2`).
+    pub(super) fn is_old(&self, file: usize) -> bool {
+        self.files[file].is_old
+    }
+}
+
+/// The stemmed parts of a text's identifiers, each once.
+pub(super) fn stemmed_parts(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    parts(text, &mut |part| {
+        let part = stem(&part.to_ascii_lowercase()).into_owned();
+        if !out.contains(&part) {
+            out.push(part);
+        }
+    });
+    out
+}
+
+/// The text of the file's name and of its last two folders.
+fn telling_parts(path: &RelPath) -> (&str, String) {
+    let mut folders: Vec<&str> = path.folders().collect();
+    let mut name = path.stem();
+    if GENERIC_STEMS.contains(&name.to_ascii_lowercase().as_str()) {
+        name = folders.pop().unwrap_or(name);
+    }
+    let last = folders.len().saturating_sub(2);
+    (name, folders[last..].join(" "))
+}
+
+/// Whether one word begins the other.
+fn begins(asked: &str, word: &str) -> bool {
+    let (short, long) = if asked.len() < word.len() { (asked, word) } else { (word, asked) };
+    short.len() >= BEGINNING_LENGTH_MIN && long.starts_with(short)
+}
+
+/// `v3` is version 3.
+fn version(folder: &str) -> Option<u32> {
+    folder.strip_prefix('v')?.parse().ok()
+}
+
+/// The newest version folder beside each: by the path of the folder that holds them.
+fn newest_versions<'a>(paths: impl Iterator<Item = &'a RelPath>) -> Map<&'a str, u32> {
+    let mut newest = Map::default();
+    for path in paths {
+        for (above, folder) in with_above(path.as_str()) {
+            if let Some(version) = version(folder) {
+                let known = newest.entry(above).or_insert(version);
+                *known = version.max(*known);
+            }
+        }
+    }
+    newest
+}
+
+fn is_old(path: &RelPath, newest: &Map<&str, u32>) -> bool {
+    with_above(path.as_str()).any(|(above, folder)| {
+        OLD_FOLDERS.contains(&folder)
+            || version(folder).is_some_and(|version| newest.get(above).is_some_and(|n| *n > version))
+    })
+}
+
+/// Each folder of a path with the path of the folder that holds it.
+fn with_above(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    path.match_indices('/').map(|(end, _)| {
+        let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);
+        (&path[..start], &path[start..end])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn names(paths: &[&str]) -> Names {
+        let paths: Vec<RelPath> =
+            paths.iter().map(|path| RelPath::new(Path::new(path)).expect("a path")).collect();
+        Names::new(paths.iter())
+    }
+
+    #[test]
+    fn older_versions_and_legacy_folders_are_told_apart() {
+        let names = names(&["api/v1/a.rs", "api/v2/a.rs", "v1/only.rs", "legacy/b.rs", "src/v1.rs"]);
+        let old: Vec<bool> = (0..5).map(|file| names.is_old(file)).collect();
+        assert_eq!(old, [true, false, false, true, false]);
+    }
+
+    #[test]
+    fn a_name_is_named_in_full_in_part_or_by_its_beginning() {
+        let names = names(&["src/retry_policy.rs", "src/router/index.ts", "src/configuration.rs"]);
+        let shares = |text: &str, file| {
+            let asked = names.ask(&Question::new(text));
+            names.name(&asked, file)
+        };
+        assert_eq!(shares("how does the retry policy work", 0), (1.0, 0.0));
+        let (part, _) = shares("retry", 0);
+        assert!(part > 0.0 && part < 1.0, "{part}");
+        assert_eq!(shares("router", 1), (1.0, 0.0));
+        assert_eq!(shares("config", 2), (0.0, 1.0));
+        assert_eq!(shares("unrelated", 2), (0.0, 0.0));
+    }
+}
