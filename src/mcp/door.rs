@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use rmcp::RoleServer;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
@@ -10,7 +11,6 @@ use rmcp::model::{
     ResourceContents, ServerCapabilities, ServerConfig, Tool as ListedTool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
-use rmcp::RoleServer;
 
 use super::argument::{self, Argument, Arguments};
 use super::guard::guarded;

@@ -130,11 +130,7 @@ fn question(given: &Arguments) -> Result<SearchQuery> {
     let languages = given.list("language")?;
     let kinds = given.list("kind")?;
     let regex = given.flag("regex")?;
-    // A regular expression can only be meant exactly.
-    let mode = match given.word("mode")? {
-        Some(name) => Some(Mode::from_name(&name)?),
-        None => regex.then_some(Mode::Exact),
-    };
+    let mode = mode(given, regex)?;
     Ok(SearchQuery {
         text,
         mode,
@@ -146,6 +142,19 @@ fn question(given: &Arguments) -> Result<SearchQuery> {
         include_text: given.flag("include_text")?,
         explain: given.flag("explain")?,
     })
+}
+
+/// The mode that was asked for. A regular expression can only be meant exactly.
+fn mode(given: &Arguments, regex: bool) -> Result<Option<Mode>> {
+    let asked = given.word("mode")?.map(|name| Mode::from_name(&name)).transpose()?;
+    match asked {
+        Some(mode) if regex && mode != Mode::Exact => {
+            let message = format!("`regex` goes with mode exact, not with {mode}");
+            Err(Error::usage(message).hint("leave `mode` out, or set `regex` to false"))
+        }
+        None if regex => Ok(Some(Mode::Exact)),
+        asked => Ok(asked),
+    }
 }
 
 fn as_json(given: &Arguments) -> Result<bool> {
@@ -236,8 +245,8 @@ mod tests {
     fn a_regular_expression_is_meant_exactly() {
         let query = asked(json!({"query": "a.*b", "regex": true})).unwrap();
         assert_eq!(query.mode, Some(Mode::Exact));
-        let query = asked(json!({"query": "a.*b", "regex": true, "mode": "hybrid"})).unwrap();
-        assert_eq!(query.mode, Some(Mode::Hybrid));
+        let query = asked(json!({"query": "a.*b", "regex": true, "mode": "exact"})).unwrap();
+        assert_eq!((query.mode, query.regex), (Some(Mode::Exact), true));
     }
 
     #[test]
@@ -249,6 +258,7 @@ mod tests {
             (json!({"query": "x", "mode": "fuzzy"}), "`fuzzy`"),
             (json!({"query": "x", "kind": "class"}), "`class`"),
             (json!({"query": "x", "limit": "many"}), "`limit`"),
+            (json!({"query": "x", "regex": true, "mode": "hybrid"}), "`regex`"),
             (json!({"query": "x", "bogus": 1}), "`bogus`"),
         ] {
             let error = asked(given).unwrap_err();
