@@ -3,8 +3,8 @@
 #
 #     sh tests/clients/run.sh path/to/sai
 #
-# - the Python SDK in both eras of the protocol (`python_sdk.py`). SAI_PYTHON names a Python that has
-#   `mcp`; without it one is made.
+# - the Python SDK in both eras of the protocol (`python_sdk.py`). SAI_PYTHON names a Python that
+#   has `mcp`; without it one is made.
 # - the inspector's strict listing, which fails on schemas that some client refuses. `mcp-inspector`
 #   is taken from PATH; without it one is fetched, with the node it needs.
 #
@@ -30,7 +30,11 @@ if ! command -v mcp-inspector >/dev/null 2>&1; then
     export PATH
     if ! command -v mcp-inspector >/dev/null 2>&1; then
         mkdir -p "$cache/node"
-        (cd "$cache/node" && npm init -y && npm install node@22 @modelcontextprotocol/inspector@2.12.0) >&2
+        (
+            cd "$cache/node"
+            npm init -y
+            npm install node@22 @modelcontextprotocol/inspector@2.12.0
+        ) >&2
     fi
 fi
 
@@ -40,16 +44,15 @@ done
 
 for era in legacy modern; do
     # The inspector exits with 6 on an error and prints warnings; neither is wanted.
-    list=$(mcp-inspector --cli "$bin" mcp --protocol-era "$era" --method tools/list --strict 2>&1) || {
-        printf '%s\n' "$list" >&2
-        exit 1
-    }
-    if printf '%s' "$list" | grep -qi warning; then
+    inspect() { mcp-inspector --cli "$bin" mcp --protocol-era "$era" "$@" 2>&1; }
+    status=0
+    list=$(inspect --method tools/list --strict) || status=$?
+    if [ "$status" -ne 0 ] || printf '%s' "$list" | grep -qi warning; then
         printf '%s\n' "$list" >&2
         exit 1
     fi
     echo "inspector $era: tools/list is strict"
-    mcp-inspector --cli "$bin" mcp --protocol-era "$era" --method tools/call \
-        --tool-name sai_search_code --tool-arg query=backoff limit=1 | grep -q 'src/retry.rs'
+    inspect --method tools/call --tool-name sai_search_code --tool-arg query=backoff limit=1 |
+        grep -q 'src/retry.rs'
     echo "inspector $era: sai_search_code answers"
 done

@@ -637,8 +637,8 @@ fn kill(signal: &str, pid: u32) {
     assert!(done.success());
 }
 
-/// Other people's clients: the Python SDK in both eras, and the inspector's strict listing. They are
-/// fetched over the network once, so this runs when it is asked for.
+/// Other people's clients: the Python SDK in both eras, and the inspector's strict listing. They
+/// are fetched over the network once, so this runs when it is asked for.
 #[test]
 fn other_clients_agree() {
     if std::env::var_os("SAI_TEST_CLIENTS").is_none() {
