@@ -2,9 +2,9 @@
 //!
 //! One table a tool makes both its input schema and its reader. The schema is flat and closed and
 //! uses only what every client accepts: one `type` a property, no references, no formats, no null
-//! defaults. The reader is more forgiving than the schema, because models are not exact: numbers and
-//! booleans may come as strings, a list may be a single string, `null` means absent, and names that
-//! models invent are understood. What it cannot read, it refuses by name.
+//! defaults. The reader is more forgiving than the schema, because models are not exact: numbers
+//! and booleans may come as strings, a list may be a single string, `null` means absent, and names
+//! that models invent are understood. What it cannot read, it refuses by name.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
@@ -31,8 +31,8 @@ pub(super) enum Shape {
     Text,
     /// One of these.
     Choice(fn() -> Vec<&'static str>),
-    /// Several strings. The schema says string, as some clients refuse unions: they are separated by
-    /// commas, those within braces apart.
+    /// Several strings. The schema says string, as some clients refuse unions: commas stand between
+    /// them, other than commas within braces.
     List,
     /// A whole number of this range.
     Number(i64, i64),
@@ -267,7 +267,8 @@ mod tests {
             "type": "object",
             "properties": {
                 "query": {"type": "string", "description": "What."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many."},
+                "limit":
+                    {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many."},
                 "path_glob": {"type": "string", "description": "Where."},
                 "explain": {"type": "boolean", "description": "Why."},
                 "mode": {"type": "string", "enum": ["a", "b"], "description": "How."},

@@ -1,7 +1,7 @@
 //! How is a repository's text shown so that it cannot pretend to be something else?
 //!
-//! Control, bidirectional and invisible characters are written as `\u{…}`: they could hide text from
-//! the person who reads over an agent's shoulder, or drive a terminal.
+//! Control, bidirectional and invisible characters are written as `\u{…}`: they could hide text
+//! from the person who reads over an agent's shoulder, or drive a terminal.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ pub(super) fn block(text: &str) -> Cow<'_, str> {
     escaped(text, |c| hidden(c) && c != '\n' && c != '\t')
 }
 
-/// `text` as part of one line: line ends, tabs and backticks are written out too, so that a name can
-/// neither end its line nor open or close a fence.
+/// `text` as part of one line: line ends, tabs and backticks are written out too, so that a name
+/// can neither end its line nor open or close a fence.
 pub(super) fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |c| hidden(c) || c == '`')
 }

@@ -189,12 +189,11 @@ fn nothing_found(query: &SearchQuery) -> String {
         Some(Mode::Exact) => "ask with mode hybrid, which also finds what is worded otherwise",
         _ => "try other words or a symbol's name, or mode exact for a literal string",
     };
-    if filters.is_empty() {
-        format!("Next: {next}. sai_index_status tells what is indexed.\n")
-    } else {
-        let filters = filters.join(", ");
-        format!("Next: ask again without {filters}; or {next}. sai_index_status tells what is indexed.\n")
-    }
+    let without = match filters.join(", ") {
+        filters if filters.is_empty() => String::new(),
+        filters => format!("ask again without {filters}; or "),
+    };
+    format!("Next: {without}{next}. sai_index_status tells what is indexed.\n")
 }
 
 fn notes(notes: &[String]) -> String {

@@ -43,9 +43,8 @@ pub(super) async fn answer(door: &Door) -> Result<CallToolResult> {
 /// The status as a JSON text.
 pub(super) async fn json(door: &Door) -> Result<String> {
     let status = door.handle.status(StatusQuery::default()).await?;
-    let next_step = (status.state == IndexState::Missing).then(|| {
-        format!("nothing is indexed yet: run `sai index` in {}", status.root.display())
-    });
+    let next_step = (status.state == IndexState::Missing)
+        .then(|| format!("nothing is indexed yet: run `sai index` in {}", status.root.display()));
     serde_json::to_string(&Answer { next_step, status }).map_err(unwritable)
 }
 
