@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(10);
 /// Looks at least so often: [`holder`] takes the lock for an instant to see whether it is free.
 const TRIES_MIN: u32 = 4;
 
-/// The writer's lock: one holder among all processes; released when dropped or when the holder dies.
+/// The writer's lock: one holder among all processes; let go when dropped or when the holder dies.
 #[derive(Debug)]
 pub struct WriterLock {
     file: File,
@@ -64,7 +64,7 @@ pub(super) fn take(dir: &IndexDir, wait: Duration) -> Result<WriterLock> {
         }
         tries += 1;
         if tries >= TRIES_MIN && started.elapsed() >= wait {
-            return Err(busy(dir.path(), read_info(&path)));
+            return Err(busy(dir.path(), &read_info(&path)));
         }
         thread::sleep(POLL);
     }
@@ -124,8 +124,8 @@ fn read_info(path: &Path) -> WriterInfo {
     WriterInfo { pid: 0, since_s: 0 }
 }
 
-fn busy(dir: &Path, holder: WriterInfo) -> Error {
-    let WriterInfo { pid, since_s } = holder;
+fn busy(dir: &Path, holder: &WriterInfo) -> Error {
+    let WriterInfo { pid, since_s } = *holder;
     let (who, hint) = if pid == 0 {
         ("another process".to_owned(), "try again when it has finished".to_owned())
     } else {

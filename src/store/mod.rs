@@ -168,14 +168,14 @@ impl IndexDir {
     /// request: one read of a line and one look at the file.
     ///
     /// # Errors
-    /// Index: `CURRENT` fails its checksum, or names a file that is not there. Environment: it cannot
-    /// be read.
+    /// Index: `CURRENT` fails its checksum, or names a file that is not there. Environment: it
+    /// cannot be read.
     pub fn current(&self) -> Result<Option<Generation>> {
         generation::current(&self.path)
     }
 
-    /// Opens the current generation read-only; `None` when nothing was published yet. Retries when a
-    /// writer replaces `CURRENT` and sweeps the old file in between.
+    /// Opens the current generation read-only; `None` when nothing was published yet. Retries when
+    /// a writer replaces `CURRENT` and sweeps the old file in between.
     ///
     /// # Errors
     /// Index: damaged, or written with another schema (newer or older), with the command to run.
@@ -190,7 +190,7 @@ impl IndexDir {
         }
     }
 
-    /// Takes the writer's lock, waiting up to `wait`; creates the folder (with a `.gitignore` of `*`).
+    /// Takes the writer's lock, waiting up to `wait`. Makes the folder, git-ignored.
     ///
     /// # Errors
     /// Busy, naming the holder's pid and since when; Environment on a read-only disk.

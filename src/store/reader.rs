@@ -344,12 +344,13 @@ pub(super) fn encode_meta(meta: &Meta, counts: &Counts) -> Vec<(String, String)>
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Fault> {
+    text.parse().map_err(|_| format!("its {name} is `{text}`"))
+}
+
 fn decode_meta(pairs: &[(String, String)]) -> Result<(Meta, Counts), Fault> {
     let find = |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, v)| v.clone());
     let text = |name: &str| find(name).ok_or_else(|| format!("it does not say its {name}"));
-    fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Fault> {
-        text.parse().map_err(|_| format!("its {name} is `{text}`"))
-    }
     let meta = Meta {
         schema: number("schema", &text("schema")?)?,
         chunker: text("chunker")?,

@@ -296,6 +296,13 @@ mod tests {
     }
 
     #[test]
+    fn bytes_that_shrink_most_survive() {
+        let zeros = vec![0; 5 << 20];
+        let packed = lz4_flex::block::compress_prepend_size(&zeros);
+        assert_eq!(unpack(&packed), Ok(zeros));
+    }
+
+    #[test]
     fn a_length_that_the_bytes_cannot_hold_is_refused() {
         assert!(unpack(&[0xff, 0xff, 0xff, 0xff, 0, 0]).is_err());
     }

@@ -1,5 +1,5 @@
--- The tables of one generation. There are no keys and no indexes: they would slow every opening and
--- every write, and the code that writes keeps ids unique. Raise SCHEMA_VERSION with any change here.
+-- The tables of one generation. There are no keys and no indexes: they would slow every opening
+-- and every write, and the code that writes keeps ids unique. Raise SCHEMA_VERSION with any change.
 
 -- What the index was made with, and the writer's counters; text, so that any later SAI can read it.
 CREATE TABLE meta (name VARCHAR NOT NULL, value VARCHAR NOT NULL);

@@ -30,7 +30,8 @@ const REWRITE_BLOCKS_MIN: u64 = 32;
 /// Ids in one statement.
 const IDS_MAX: usize = 10_000;
 
-/// A private copy of the index, being written. Dropped without [`Writer::publish`], it leaves nothing.
+/// A private copy of the index, being written. Dropped without [`Writer::publish`], it leaves
+/// nothing.
 pub struct Writer {
     // The fields are dropped in this order: the connection closes before its file goes, and the
     // lock is let go last.
@@ -68,7 +69,7 @@ impl Writer {
         let number = generation::next_number(&dir)?;
         let private = PrivateFile(dir.join(generation::private_name(number)));
         let reader = match current.filter(|_| base == Base::Current) {
-            Some(base) => copy_base(base, &private, duckdb_memory_mib)?,
+            Some(base) => copy_base(&base, &private, duckdb_memory_mib)?,
             None => make_empty(&private, duckdb_memory_mib)?,
         };
         let counts = reader.counts();
@@ -206,7 +207,7 @@ impl Writer {
 
     /// Makes the private copy the current generation: writes `meta`, drops vectors and blobs that
     /// nothing uses once they are a fair share, and rewrites the file once a third of it is dead;
-    /// then everything is brought to disk, the file gets its name and `CURRENT` is replaced. The two
+    /// then all is brought to disk, the file gets its name and `CURRENT` is replaced. The two
     /// newest generations stay; older files go. Words stay: only `words` knows which are used.
     ///
     /// # Errors
@@ -314,7 +315,7 @@ impl Writer {
 }
 
 /// Copies the published file of `base` and opens the copy.
-fn copy_base(base: Generation, private: &PrivateFile, memory_mib: usize) -> Result<Reader> {
+fn copy_base(base: &Generation, private: &PrivateFile, memory_mib: usize) -> Result<Reader> {
     let copied = fs::copy(&base.file, &private.0).map_err(|e| disk("copy", &base.file, e))?;
     if copied != base.bytes {
         let published = base.bytes;
@@ -325,7 +326,7 @@ fn copy_base(base: Generation, private: &PrivateFile, memory_mib: usize) -> Resu
     }
     let access = Access::Write { spill: &private.spill() };
     let connection = connect::open(&private.0, access, memory_mib)?;
-    Reader::over(connection, Generation { file: private.0.clone(), ..base })
+    Reader::over(connection, Generation { file: private.0.clone(), ..*base })
 }
 
 fn make_empty(private: &PrivateFile, memory_mib: usize) -> Result<Reader> {

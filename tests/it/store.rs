@@ -129,6 +129,7 @@ fn publish_files(dir: &IndexDir, files: u32) -> Generation {
     writer.publish(&meta(DIM)).unwrap()
 }
 
+const REBUILD: &str = "run `sai index --force` to build the index anew";
 const CHUNKS: u32 = 5;
 const DIM: usize = 16;
 
@@ -479,7 +480,7 @@ fn a_lock_has_one_holder() {
     // Whoever waits gets it as soon as it is let go.
     let waiting = {
         let dir = dir.clone();
-        thread::spawn(move || dir.lock(Duration::from_secs(60)).unwrap())
+        thread::spawn(move || dir.lock(Duration::from_mins(1)).unwrap())
     };
     drop(held);
     let held = waiting.join().unwrap();
@@ -531,7 +532,7 @@ fn a_damaged_current_is_told_and_can_be_replaced() {
         let (kind, said) = refused(dir.open(MEMORY_MIB));
         assert_eq!(kind, ErrorKind::Index);
         assert!(said.starts_with(&format!("`{}` is damaged: `", path.display())), "{said}");
-        assert!(said.ends_with("run `sai index --force` to build the index anew"), "{said}");
+        assert!(said.ends_with(REBUILD), "{said}");
         let (again, _) = refused(Writer::begin(lock(&dir), Base::Current, MEMORY_MIB));
         assert_eq!(again, ErrorKind::Index);
         assert!(dir.path().join("code-1.duckdb").exists(), "nothing is lost");
@@ -547,15 +548,8 @@ fn a_current_that_points_nowhere_is_told() {
     fs::remove_file(&published.file).unwrap();
     let (kind, said) = refused(dir.open(MEMORY_MIB));
     let file = published.file.display();
-    assert_eq!(
-        (kind, said),
-        (
-            ErrorKind::Index,
-            format!(
-                "index file `{file}`, which `CURRENT` names, is not there | run `sai index --force` to build the index anew"
-            )
-        )
-    );
+    let expected = format!("index file `{file}`, which `CURRENT` names, is not there | {REBUILD}");
+    assert_eq!((kind, said), (ErrorKind::Index, expected));
     assert_eq!(publish_files(&dir, 1).number, 1);
     assert_eq!(check(&open(&dir)), 1);
 }
@@ -564,24 +558,15 @@ fn a_current_that_points_nowhere_is_told() {
 fn another_schema_is_told() {
     let (_root, dir) = fresh();
     let at = dir.path().display().to_string();
-    for (schema, hint) in [
-        (
-            3,
-            "newer SAI (schema 3, this one reads 1) | update SAI, or run `sai index --force` to build the index anew",
-        ),
-        (
-            0,
-            "older SAI (schema 0, this one reads 1) | run `sai index --force` to build the index anew",
-        ),
-    ] {
+    let cases = [(3, "a newer", "update SAI, or "), (0, "an older", "")];
+    for (schema, age, hint) in cases {
         begin(&dir, Base::Empty).publish(&Meta { schema, ..meta(DIM) }).unwrap();
-        let expected = format!(
-            "index at `{at}` was written by a{} {hint}",
-            if schema == 0 { "n" } else { "" }
-        );
-        let expected = expected.replace("an older", "an older").replace("a newer", "a newer");
-        assert_eq!(refused(dir.open(MEMORY_MIB)), (ErrorKind::Index, expected.clone()));
-        let begun = Writer::begin(lock(&dir), Base::Current, MEMORY_MIB).map(|_| ());
+        let (kind, said) = refused(dir.open(MEMORY_MIB));
+        assert_eq!(kind, ErrorKind::Index);
+        let reads = format!("(schema {schema}, this one reads {SCHEMA_VERSION})");
+        let message = format!("index at `{at}` was written by {age} SAI {reads}");
+        assert_eq!(said, format!("{message} | {hint}{REBUILD}"));
+        let begun = Writer::begin(lock(&dir), Base::Current, MEMORY_MIB);
         assert_eq!(refused(begun).0, ErrorKind::Index);
     }
     publish_files(&dir, 1);
@@ -610,7 +595,7 @@ fn a_truncated_or_zeroed_file_is_told() {
         assert_eq!(kind, ErrorKind::Index, "{said}");
         let expected = format!("index file `{}` is damaged: ", published.file.display());
         assert!(said.starts_with(&expected), "{said}");
-        assert!(said.ends_with("run `sai index --force` to build the index anew"), "{said}");
+        assert!(said.ends_with(REBUILD), "{said}");
         assert!(!said.contains('\n'), "{said}");
     }
     fs::write(&published.file, &whole).unwrap();
@@ -632,7 +617,7 @@ fn flip_bytes(dir: &IndexDir, flips: u64, seed: u64) -> u64 {
         match dir.open(MEMORY_MIB).and_then(|reader| contents(&reader.unwrap())) {
             // The byte lies where nothing is stored.
             Ok(read) => {
-                assert!(read == expected, "damage at {at} of {} goes unnoticed", whole.len())
+                assert!(read == expected, "damage at {at} of {} goes unnoticed", whole.len());
             }
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Index, "{error}");
@@ -841,7 +826,7 @@ fn a_writer_killed_at_any_moment_leaves_a_whole_generation() {
     for round in 0..20_u64 {
         let mut child = role("writer", dir.path()).spawn().unwrap();
         let lines = lines_of(&mut child);
-        while lines.recv_timeout(Duration::from_secs(60)).expect("the child writes") != "begin" {}
+        while lines.recv_timeout(Duration::from_mins(1)).expect("the child writes") != "begin" {}
         // A random moment of the first few publications.
         let deadline = Instant::now() + Duration::from_micros(u64::from(noise(round, 1)[0]) * 400);
         while let Some(left) = deadline.checked_duration_since(Instant::now()) {
@@ -1034,97 +1019,91 @@ proptest! {
     }
 }
 
+/// The time since the last call, in milliseconds.
+struct Laps(Instant);
+
+impl Laps {
+    fn lap(&mut self) -> String {
+        let since = std::mem::replace(&mut self.0, Instant::now()).elapsed();
+        format!("{:.1} ms", since.as_secs_f64() * 1e3)
+    }
+}
+
+/// Writes, reads and syncs indexes of ten chunks a file and prints how long it took: tiny ones by
+/// default, those of 10,000 and 100,000 chunks where `SAI_BENCH` is set.
 #[test]
 fn figures() {
     let large = std::env::var("SAI_BENCH").is_ok();
-    let sizes: &[u32] = if large { &[1_000, 10_000, 50_000] } else { &[10] };
-    for &files in sizes {
-        let root = tempfile::tempdir().unwrap();
-        let dir = IndexDir::new(root.path().join(".index"));
-        let per_file = 10;
-        let mut batches = Vec::new();
-        for first in (0..files).step_by(500) {
-            let mut batch = Batch::default();
-            for id in first..files.min(first + 500) {
-                add_file(&mut batch, id, per_file, 256, &source(id, 100));
-            }
-            batch.words =
-                (first * 20..first * 20 + 2000).map(|i| (i, format!("word_{i}"))).collect();
-            batches.push(batch);
-        }
-        let started = Instant::now();
-        let mut writer = Writer::begin(lock(&dir), Base::Empty, MEMORY_MIB).unwrap();
-        let begun = started.elapsed();
+    for files in if large { [1_000, 10_000] } else { [10, 20] } {
+        let (_root, dir) = fresh();
+        let batches: Vec<Batch> =
+            (0..files).step_by(500).map(|id| large_batch(id, files)).collect();
+        let mut laps = Laps(Instant::now());
+        let mut writer = begin(&dir, Base::Empty);
+        let begun = laps.lap();
         for batch in &batches {
             writer.insert(batch).unwrap();
         }
-        let inserted = started.elapsed();
+        let inserted = laps.lap();
         writer.publish(&meta(256)).unwrap();
-        println!(
-            "{} chunks: begin {begun:.0?} insert {:.0?} publish {:.0?} total {:.0?}; {:.1} MB",
-            files * per_file,
-            inserted - begun,
-            started.elapsed() - inserted,
-            started.elapsed(),
-            dir.size() as f64 / 1e6
-        );
-        drop(batches);
-        for _ in 0..3 {
-            let started = Instant::now();
-            let reader = dir.open(MEMORY_MIB).unwrap().unwrap();
-            let opened = started.elapsed();
-            let mut chunks = Vec::new();
-            reader.chunks(&mut |chunk| chunks.push(chunk)).unwrap();
-            let chunked = started.elapsed();
-            let vectors = reader.vectors().unwrap();
-            let vectored = started.elapsed();
-            let rows = reader.files().unwrap();
-            let filed = started.elapsed();
-            let keys = reader.vector_keys().unwrap();
-            let keyed = started.elapsed();
-            let words = reader.words().unwrap();
-            let worded = started.elapsed();
-            let blobs =
-                rows.iter().take(20).filter(|f| reader.blob(f.hash).unwrap().is_some()).count();
-            let blobbed = started.elapsed();
-            assert_eq!(
-                (chunks.len(), vectors.ids.len(), keys.len()),
-                (rows.len() * 10, rows.len() * 10, rows.len() * 10)
-            );
-            println!(
-                "  open {opened:.1?} chunks {:.1?} vectors {:.1?} files {:.1?} = {filed:.1?}; keys {:.1?} words {} {:.1?} {blobs} blobs {:.1?}",
-                chunked - opened,
-                vectored - chunked,
-                filed - vectored,
-                keyed - filed,
-                words.len(),
-                worded - keyed,
-                blobbed - worded,
-            );
-        }
+        let published = laps.lap();
+        println!("{files} files: begin {begun}, insert {inserted}, publish {published}");
+        println!("  size {:.1} MB", dir.size() as f64 / 1e6);
         for round in 0..3 {
-            let started = Instant::now();
-            let mut writer = Writer::begin(lock(&dir), Base::Current, MEMORY_MIB).unwrap();
-            let begun = started.elapsed();
-            writer.delete_files(&[files / 2 + round]).unwrap();
-            let deleted = started.elapsed();
-            let mut batch = Batch::default();
-            add_file(&mut batch, files + round, 30, 256, &source(files + round, 300));
-            writer.insert(&batch).unwrap();
-            let inserted = started.elapsed();
-            writer.publish(&meta(256)).unwrap();
-            println!(
-                "  one file: begin {begun:.1?} delete {:.1?} insert {:.1?} publish {:.1?} = {:.1?}",
-                deleted - begun,
-                inserted - deleted,
-                started.elapsed() - inserted,
-                started.elapsed()
-            );
+            print_read(&dir, files);
+            print_sync(&dir, files, round);
         }
-        let started = Instant::now();
         for _ in 0..1000 {
             dir.current().unwrap();
         }
-        println!("  current {:.1?}", started.elapsed() / 1000);
+        println!("  current, 1000 times: {}", laps.lap());
     }
+}
+
+fn large_batch(first: u32, files: u32) -> Batch {
+    let mut batch = Batch::default();
+    for id in first..files.min(first + 500) {
+        add_file(&mut batch, id, 10, 256, &source(id, 100));
+    }
+    batch.words = (first * 20..first * 20 + 2000).map(|id| (id, format!("word_{id}"))).collect();
+    batch
+}
+
+fn print_read(dir: &IndexDir, files: u32) {
+    let mut laps = Laps(Instant::now());
+    let reader = open(dir);
+    let opened = laps.lap();
+    let mut chunks = Vec::new();
+    reader.chunks(&mut |chunk| chunks.push(chunk)).unwrap();
+    let chunked = laps.lap();
+    let vectors = reader.vectors().unwrap();
+    let vectored = laps.lap();
+    let rows = reader.files().unwrap();
+    let listed = laps.lap();
+    println!("  open {opened}, chunks {chunked}, vectors {vectored}, files {listed}");
+    assert_eq!(rows.len() as u32, files);
+    assert!(chunks.len() >= rows.len() * 10 && vectors.ids.len() >= chunks.len());
+
+    let mut laps = Laps(Instant::now());
+    reader.vector_keys().unwrap();
+    let keyed = laps.lap();
+    reader.words().unwrap();
+    let worded = laps.lap();
+    assert!(reader.blob(rows[0].hash).unwrap().is_some());
+    println!("  keys {keyed}, words {worded}, a blob {}", laps.lap());
+}
+
+/// One file goes, another of 30 chunks comes.
+fn print_sync(dir: &IndexDir, files: u32, round: u32) {
+    let mut laps = Laps(Instant::now());
+    let mut writer = begin(dir, Base::Current);
+    let begun = laps.lap();
+    writer.delete_files(&[files / 2 + round]).unwrap();
+    let deleted = laps.lap();
+    let mut batch = Batch::default();
+    add_file(&mut batch, files + round, 30, 256, &source(files + round, 300));
+    writer.insert(&batch).unwrap();
+    let inserted = laps.lap();
+    writer.publish(&meta(256)).unwrap();
+    println!("  sync: begin {begun}, delete {deleted}, insert {inserted}, publish {}", laps.lap());
 }
