@@ -1,85 +1,57 @@
 //! Here are bytes: which text do they stand for?
 //!
-//! UTF-8 with or without a byte order mark, UTF-16, and Windows-1252 (which holds Latin-1). Lines of
-//! the text are lines of the original.
+//! UTF-8 with or without a byte-order mark, UTF-16 with or without one, and Windows-1252 (which
+//! holds Latin-1) for everything else. Decoding never fails, the same bytes always give the same
+//! text, and lines of the text are lines of the original.
+
+use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
-const UTF16LE_BOM: &[u8] = b"\xFF\xFE";
-const UTF16BE_BOM: &[u8] = b"\xFE\xFF";
-
-/// How many bytes are looked at to tell text from other data.
-const SAMPLE_BYTES: usize = 8 << 10;
-
-/// The text that `bytes` stand for, without a byte order mark, and the name of the encoding; `None`
-/// when they are no text.
-///
-/// Names: `utf-8`, `utf-8-bom`, `utf-8-lossy` (UTF-8 with a few broken sequences, replaced),
-/// `utf-16le`, `utf-16be`, `latin-1` (read as Windows-1252, as browsers do).
-pub fn decode(bytes: &[u8]) -> Option<(String, &'static str)> {
-    let encoding = encoding_of(bytes)?;
-    let text = decode_as(bytes, encoding);
-    // No text holds NUL; in UTF-16 it shows only now.
-    let is_text = memchr::memchr(0, text.as_bytes()).is_none();
-    is_text.then_some((text, encoding))
+/// A text and how it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// Without a byte-order mark.
+    pub text: Cow<'a, str>,
+    /// `utf-8`, `utf-8-bom`, `utf-8-lossy` (with a few broken sequences, replaced), `utf-16le`,
+    /// `utf-16be` or `latin-1`.
+    pub encoding: &'static str,
 }
 
-/// The text of `bytes` in the encoding that [`decode`] named: the same text, each time. An unknown
-/// name is read as UTF-8 with broken sequences replaced.
-pub fn decode_as(bytes: &[u8], encoding: &str) -> String {
-    let wide = |encoding: &'static Encoding, bom: &[u8]| {
-        let bytes = bytes.strip_prefix(bom).unwrap_or(bytes);
-        encoding.decode_without_bom_handling(bytes).0.into_owned()
-    };
-    match encoding {
-        "utf-16le" => wide(UTF_16LE, UTF16LE_BOM),
-        "utf-16be" => wide(UTF_16BE, UTF16BE_BOM),
-        "latin-1" => wide(WINDOWS_1252, b""),
-        _ => String::from_utf8_lossy(bytes.strip_prefix(UTF8_BOM).unwrap_or(bytes)).into_owned(),
+/// Decodes `bytes`.
+pub fn decode(bytes: &[u8]) -> Decoded<'_> {
+    match bytes {
+        [0xef, 0xbb, 0xbf, rest @ ..] => {
+            Decoded { text: String::from_utf8_lossy(rest), encoding: "utf-8-bom" }
+        }
+        [0xff, 0xfe, rest @ ..] => wide(rest, UTF_16LE),
+        [0xfe, 0xff, rest @ ..] => wide(rest, UTF_16BE),
+        _ => match without_mark(bytes) {
+            Some(encoding) => wide(bytes, encoding),
+            None => narrow(bytes),
+        },
     }
 }
 
-fn encoding_of(bytes: &[u8]) -> Option<&'static str> {
-    if bytes.starts_with(UTF16LE_BOM) {
-        return Some("utf-16le");
-    }
-    if bytes.starts_with(UTF16BE_BOM) {
-        return Some("utf-16be");
-    }
-    if let Some(wide) = wide_without_bom(bytes) {
-        return Some(wide);
-    }
-    if memchr::memchr(0, bytes).is_some() {
-        return None;
-    }
-    let encoding = match bytes.strip_prefix(UTF8_BOM) {
-        Some(_) => "utf-8-bom",
-        None if std::str::from_utf8(bytes).is_ok() => "utf-8",
-        None if is_mostly_utf8(bytes) => "utf-8-lossy",
-        None => "latin-1",
-    };
-    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
-    let is_single = encoding == "latin-1";
-    let controls = sample.iter().filter(|byte| is_control(**byte, is_single)).count();
-    // A terminal's log may hold some; in random bytes they are one in ten.
-    let bytes_per_control = if is_single { 50 } else { 10 };
-    (controls * bytes_per_control <= sample.len()).then_some(encoding)
+fn wide<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Decoded<'a> {
+    let name = if encoding == UTF_16LE { "utf-16le" } else { "utf-16be" };
+    Decoded { text: encoding.decode_without_bom_handling(bytes).0, encoding: name }
 }
 
-/// Whether a byte is a control character other than white space, a bell, a backspace or an escape;
-/// in Windows-1252 (`is_single`) also one of the places that are empty.
-fn is_control(byte: u8, is_single: bool) -> bool {
-    match byte {
-        0x07..=0x0D | 0x1B => false,
-        0x00..=0x1F | 0x7F => true,
-        0x81 | 0x8D | 0x8F | 0x90 | 0x9D => is_single,
-        _ => false,
+fn narrow(bytes: &[u8]) -> Decoded<'_> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Decoded { text: Cow::Borrowed(text), encoding: "utf-8" };
     }
+    if is_mostly_utf8(bytes) {
+        return Decoded { text: String::from_utf8_lossy(bytes), encoding: "utf-8-lossy" };
+    }
+    let text = WINDOWS_1252.decode_without_bom_handling(bytes).0;
+    Decoded { text, encoding: "latin-1" }
 }
 
 /// UTF-16 that does not say so: every other byte of mostly Latin text is NUL.
-fn wide_without_bom(bytes: &[u8]) -> Option<&'static str> {
+fn without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
+    const SAMPLE_BYTES: usize = 8 << 10;
     const UNITS_MIN: usize = 4;
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES) & !1];
     let units = sample.len() / 2;
@@ -87,15 +59,14 @@ fn wide_without_bom(bytes: &[u8]) -> Option<&'static str> {
         return None;
     }
     let zeros = |offset: usize| sample.iter().skip(offset).step_by(2).filter(|b| **b == 0).count();
-    let (even, odd) = (zeros(0), zeros(1));
-    let (name, encoding) = match (even, odd) {
-        (0, odd) if odd * 2 > units => ("utf-16le", UTF_16LE),
-        (even, 0) if even * 2 > units => ("utf-16be", UTF_16BE),
+    let encoding = match (zeros(0), zeros(1)) {
+        (0, odd) if odd * 2 > units => UTF_16LE,
+        (even, 0) if even * 2 > units => UTF_16BE,
         _ => return None,
     };
-    let (text, broken) = encoding.decode_without_bom_handling(sample);
+    let (text, is_broken) = encoding.decode_without_bom_handling(sample);
     let controls = text.chars().filter(|c| c.is_control() && !c.is_whitespace()).count();
-    (!broken && controls * 50 <= units).then_some(name)
+    (!is_broken && controls * 50 <= units).then_some(encoding)
 }
 
 /// Whether bytes that are not UTF-8 hold far more good sequences than broken ones.
@@ -107,4 +78,67 @@ fn is_mostly_utf8(bytes: &[u8]) -> bool {
         broken += usize::from(!chunk.invalid().is_empty());
     }
     good >= GOOD_PER_BROKEN * broken
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(bytes: &[u8], text: &str, encoding: &str) {
+        let found = decode(bytes);
+        assert_eq!((&*found.text, found.encoding), (text, encoding), "{bytes:?}");
+    }
+
+    fn units(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    }
+
+    #[test]
+    fn each_encoding_is_told_apart() {
+        check("naïve 日本".as_bytes(), "naïve 日本", "utf-8");
+        check(b"\xef\xbb\xbfa\n", "a\n", "utf-8-bom");
+        check(b"\xef\xbb\xbfa\xff", "a\u{fffd}", "utf-8-bom");
+        check(b"\xff\xfea\0\n\0", "a\n", "utf-16le");
+        check(b"\xfe\xff\0a\0\n", "a\n", "utf-16be");
+        check(b"caf\xe9", "café", "latin-1");
+        check(b"a \x93b\x94", "a “b”", "latin-1");
+        check(b"", "", "utf-8");
+    }
+
+    #[test]
+    fn a_broken_sequence_does_not_spoil_the_others() {
+        let broken = ["// 漢字かな交じり文".as_bytes(), b"\xe6\n"].concat();
+        check(&broken, "// 漢字かな交じり文\u{fffd}\n", "utf-8-lossy");
+    }
+
+    #[test]
+    fn utf16_is_known_without_a_mark() {
+        let text = "class A {} // größe 漢\r\nx\n";
+        check(&units(text, u16::to_le_bytes), text, "utf-16le");
+        check(&units(text, u16::to_be_bytes), text, "utf-16be");
+        let numbers = units("\u{1}\u{2}\u{3}\u{4}\u{5}", u16::to_le_bytes);
+        assert_eq!(decode(&numbers).encoding, "utf-8");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let lines = decode(&bytes).text.lines().count();
+            prop_assert!(lines <= bytes.len());
+        }
+
+        #[test]
+        fn utf8_is_taken_as_it_is(text in "[^\\x00\u{feff}]{0,80}") {
+            let found = decode(text.as_bytes());
+            prop_assert_eq!((&*found.text, found.encoding), (text.as_str(), "utf-8"));
+        }
+
+        #[test]
+        fn utf16_with_a_mark_is_taken_as_it_is(text in "\\PC{0,80}") {
+            let bytes = [b"\xfe\xff".to_vec(), units(&text, u16::to_be_bytes)].concat();
+            prop_assert_eq!(&*decode(&bytes).text, text.as_str());
+        }
+    }
 }

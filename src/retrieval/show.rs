@@ -59,22 +59,22 @@ impl Texts {
         let path = row.path.under(root);
         let meta = std::fs::symlink_metadata(&path).ok();
         let Some(meta) = meta else {
-            return Ok(Self { indexed: indexed_text(reader, file)?, now: Now::Gone });
+            return Ok(Self { indexed: indexed_text(reader, file.row.hash)?, now: Now::Gone });
         };
         // A file that grew beyond all bounds is only said to differ.
         if meta.len() > row.size.saturating_mul(4).max(16 << 20) || !readable(root, &path) {
             let now = Now::Differs(String::new());
-            return Ok(Self { indexed: indexed_text(reader, file)?, now });
+            return Ok(Self { indexed: indexed_text(reader, file.row.hash)?, now });
         }
         match std::fs::read(&path) {
             Ok(bytes) if Hash::of(&bytes) == row.hash => {
-                Ok(Self { indexed: text::decode_as(&bytes, &row.encoding), now: Now::Same })
+                Ok(Self { indexed: text::decode(&bytes).text.into_owned(), now: Now::Same })
             }
             Ok(bytes) => {
-                let now = Now::Differs(text::decode_as(&bytes, &row.encoding));
-                Ok(Self { indexed: indexed_text(reader, file)?, now })
+                let now = Now::Differs(text::decode(&bytes).text.into_owned());
+                Ok(Self { indexed: indexed_text(reader, file.row.hash)?, now })
             }
-            Err(_) => Ok(Self { indexed: indexed_text(reader, file)?, now: Now::Gone }),
+            Err(_) => Ok(Self { indexed: indexed_text(reader, file.row.hash)?, now: Now::Gone }),
         }
     }
 
@@ -124,9 +124,9 @@ fn readable(root: &Path, path: &Path) -> bool {
     path.canonicalize().is_ok_and(|real| real.starts_with(root) && real.is_file())
 }
 
-fn indexed_text(reader: &Reader, file: &FileEntry) -> Result<String> {
-    let bytes = reader.blob(file.row.hash)?.unwrap_or_default();
-    Ok(text::decode_as(&bytes, &file.row.encoding))
+fn indexed_text(reader: &Reader, hash: Hash) -> Result<String> {
+    let bytes = reader.blob(hash)?.unwrap_or_default();
+    Ok(text::decode(&bytes).text.into_owned())
 }
 
 fn hit(

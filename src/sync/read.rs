@@ -1,14 +1,16 @@
 //! One file, read and decoded: UTF-8, BOM, UTF-16, Latin-1. Binary and minified files and those
 //! that opt out are told apart by their content; whether one is generated says `chunk::place`.
 
-mod marks;
+mod judge;
+#[cfg(test)]
+mod tests;
 
 use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
 use super::scope::{Candidate, SkipReason, mtime_ns};
-use crate::text::decode;
+use crate::text;
 use crate::types::{Hash, Language};
 
 /// A file's content.
@@ -20,8 +22,7 @@ pub struct Content {
     pub hash: Hash,
     /// The text they stand for, without a byte order mark; lines are the original's lines.
     pub text: String,
-    /// How they were decoded: `utf-8`, `utf-8-bom`, `utf-8-lossy`, `utf-16le`, `utf-16be`,
-    /// `latin-1`. [`crate::text::decode_as`] makes the same text of the same bytes again.
+    /// How they were decoded, as [`text::decode`] names it: `utf-8`, `utf-16le`, `latin-1` …
     pub encoding: &'static str,
     /// By name, extension or `#!` line.
     pub language: Language,
@@ -90,13 +91,17 @@ fn is_same_file(_listed: &Metadata, _opened: &Metadata) -> bool {
 }
 
 fn content(file: &Candidate, bytes: Vec<u8>, metadata: &Metadata) -> Result<Content, SkipReason> {
-    let (text, encoding) = decode(&bytes).ok_or(SkipReason::Binary)?;
+    let decoded = text::decode(&bytes);
+    if judge::is_binary(&bytes, &decoded) {
+        return Err(SkipReason::Binary);
+    }
+    let (text, encoding) = (decoded.text.into_owned(), decoded.encoding);
     let first = text.lines().next().unwrap_or_default();
-    let language = Language::of(&file.path, marks::cut(first, 256));
-    if marks::opts_out(&text, language) {
+    let language = Language::of(&file.path, judge::cut(first, 256));
+    if judge::opts_out(&text, language) {
         return Err(SkipReason::OptedOut);
     }
-    if marks::is_minified(&text, language) {
+    if judge::is_minified(&text, language) {
         return Err(SkipReason::Minified);
     }
     Ok(Content {

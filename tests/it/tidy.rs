@@ -30,7 +30,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("words", &[]),
     // Ground.
-    ("config", &["git", "error", "types"]),
+    ("config", &["error", "types"]),
     ("error", &[]),
     ("log", &[]),
     ("turn", &["error"]),

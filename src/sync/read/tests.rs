@@ -1,59 +1,42 @@
-//! Bytes of every kind: what they are taken for, and that nothing panics on them.
+//! What a text says of itself, on texts of every kind.
 
 use proptest::prelude::*;
 
-use super::marks::{cut, is_minified, opts_out};
+use super::judge::{cut, is_binary, is_minified, opts_out};
 use super::*;
 
-fn check(bytes: &[u8], expected: Option<(&str, &str)>) {
-    let decoded = decode(bytes);
-    let found = decoded.as_ref().map(|(text, encoding)| (text.as_str(), *encoding));
-    assert_eq!(found, expected, "{bytes:?}");
-}
-
-fn wide(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
-    text.encode_utf16().flat_map(to_bytes).collect()
-}
-
-#[test]
-fn encodings_are_told_apart() {
-    check(b"", Some(("", "utf-8")));
-    check("fn größe() {}\r\n".as_bytes(), Some(("fn größe() {}\r\n", "utf-8")));
-    check(b"\xEF\xBB\xBFint a;", Some(("int a;", "utf-8-bom")));
-    check(b"// gr\xF6\xDFe\nint a;\n", Some(("// größe\nint a;\n", "latin-1")));
-    check(b"a \x93b\x94", Some(("a “b”", "latin-1")));
-    let mostly = "漢字かな交じり文のコメント".as_bytes();
-    let broken = [b"// ", mostly, b"\xE6\n"].concat();
-    check(&broken, Some(("// 漢字かな交じり文のコメント\u{FFFD}\n", "utf-8-lossy")));
-    check(b"\xEF\xBB\xBFa\xFF", Some(("a\u{FFFD}", "utf-8-bom")));
-}
-
-#[test]
-fn utf16_is_read_with_and_without_a_mark() {
-    let text = "class A {} // größe 漢\r\nx\n";
-    let little = wide(text, u16::to_le_bytes);
-    let big = wide(text, u16::to_be_bytes);
-    check(&[b"\xFF\xFE", &little[..]].concat(), Some((text, "utf-16le")));
-    check(&[b"\xFE\xFF", &big[..]].concat(), Some((text, "utf-16be")));
-    check(&little, Some((text, "utf-16le")));
-    check(&big, Some((text, "utf-16be")));
-    check(b"\xFF\xFE", Some(("", "utf-16le")));
-    // UTF-32 and numbers in a file are no text.
-    check(b"\xFF\xFE\0\0a\0\0\0", None);
-    check(&wide("\u{1}\u{2}\u{3}\u{4}\u{5}\u{6}", u16::to_le_bytes), None);
+fn check_binary(bytes: &[u8], expected: bool) {
+    let decoded = text::decode(bytes);
+    assert_eq!(is_binary(bytes, &decoded), expected, "{bytes:?} is {decoded:?}");
 }
 
 #[test]
 fn what_is_no_text_is_binary() {
-    check(b"int a;\0", None);
-    check(&[b"a".repeat(20_000), b"\0".to_vec()].concat(), None);
-    check(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", None);
-    let noise: Vec<u8> =
-        (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-    let without_nul: Vec<u8> = noise.into_iter().filter(|byte| *byte != 0).collect();
-    check(&without_nul, None);
-    check(b"\x01\x02\x03\x04 text", None);
-    check(b"\x1b[31mred\x1b[0m\n\x0c", Some(("\x1b[31mred\x1b[0m\n\x0c", "utf-8")));
+    let noise = (0..4096u32).map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[0]);
+    let without_nul: Vec<u8> = noise.filter(|byte| *byte != 0).collect();
+    let late = [b"a".repeat(20_000), b"\0".to_vec()].concat();
+    for bytes in [
+        b"int a;\0",
+        &late[..],
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+        &without_nul,
+        b"\x01\x02\x03\x04 text",
+        // UTF-32 looks like UTF-16 at its start.
+        b"\xFF\xFE\0\0a\0\0\0",
+        b"\x01\0\x02\0\x03\0\x04\0\x05\0",
+    ] {
+        check_binary(bytes, true);
+    }
+    for bytes in [
+        &b""[..],
+        b"\x1b[31mred\x1b[0m\n\x0c",
+        b"// gr\xF6\xDFe\nint a;\n",
+        b"\xFF\xFEa\0\n\0",
+        b"a\0b\0c\0d\0",
+        "日本語".as_bytes(),
+    ] {
+        check_binary(bytes, false);
+    }
 }
 
 #[test]
@@ -107,22 +90,10 @@ fn text_is_cut_at_characters() {
 
 proptest! {
     #[test]
-    fn any_bytes_decode_the_same_twice(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Some((text, encoding)) = decode(&bytes) {
-            prop_assert!(!text.contains('\0'));
-            prop_assert_eq!(decode_as(&bytes, encoding), text.clone());
-            let _ = (opts_out(&text, Language::Rust), is_minified(&text, Language::Rust));
-        }
-    }
-
-    #[test]
-    fn utf8_text_is_taken_as_it_is(text in "[^\\x00-\\x1f\\x7f\u{feff}]{0,80}") {
-        prop_assert_eq!(decode(text.as_bytes()), Some((text, "utf-8")));
-    }
-
-    #[test]
-    fn utf16_text_with_a_mark_is_taken_as_it_is(text in "[^\\x00]{0,80}") {
-        let bytes = [b"\xFE\xFF".to_vec(), wide(&text, u16::to_be_bytes)].concat();
-        prop_assert_eq!(decode(&bytes), Some((text, "utf-16be")));
+    fn any_bytes_are_judged(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let decoded = text::decode(&bytes);
+        let is_binary = is_binary(&bytes, &decoded);
+        prop_assert!(is_binary || !decoded.text.contains('\0'));
+        let _ = (opts_out(&decoded.text, Language::Rust), is_minified(&decoded.text, Language::Rust));
     }
 }

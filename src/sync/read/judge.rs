@@ -1,6 +1,36 @@
-//! What a text says of itself: is it minified, has it opted out?
+//! What does a text say of itself: is it text at all, minified, or opted out?
 
+use crate::text::Decoded;
 use crate::types::Language;
+
+/// Whether bytes that were decoded to `decoded` are no text: a NUL anywhere, or many control
+/// characters near the start.
+pub(super) fn is_binary(bytes: &[u8], decoded: &Decoded<'_>) -> bool {
+    const SAMPLE_BYTES: usize = 8 << 10;
+    if memchr::memchr(0, decoded.text.as_bytes()).is_some() {
+        return true;
+    }
+    if decoded.encoding.starts_with("utf-16") {
+        return false;
+    }
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    let is_single = decoded.encoding == "latin-1";
+    let controls = sample.iter().filter(|byte| is_control(**byte, is_single)).count();
+    // A terminal's log may hold some; in random bytes they are one in ten.
+    let bytes_per_control = if is_single { 50 } else { 10 };
+    controls * bytes_per_control > sample.len()
+}
+
+/// Whether a byte is a control character other than white space, a bell, a backspace or an escape;
+/// in Windows-1252 (`is_single`) also one of the places that are empty.
+fn is_control(byte: u8, is_single: bool) -> bool {
+    match byte {
+        0x07..=0x0D | 0x1B => false,
+        0x00..=0x1F | 0x7F => true,
+        0x81 | 0x8D | 0x8F | 0x90 | 0x9D => is_single,
+        _ => false,
+    }
+}
 
 /// `text` cut at a character boundary to at most `bytes_max` bytes.
 pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
