@@ -129,7 +129,7 @@ impl Room<'_> {
     fn is_whole(&self, definition: &Definition, rows: &Range<usize>) -> bool {
         let chars = self.lines.chars(rows);
         match definition.kind {
-            DefinitionKind::Function | DefinitionKind::Method => chars <= self.sizes.target,
+            DefinitionKind::Function | DefinitionKind::Method => chars <= self.sizes.suite,
             DefinitionKind::Type | DefinitionKind::Module => chars <= self.sizes.small_type,
             DefinitionKind::Extension | DefinitionKind::Namespace => false,
         }

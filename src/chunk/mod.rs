@@ -48,11 +48,19 @@ struct Sizes {
     small: usize,
     /// A type of at most this size is one chunk with its methods.
     small_type: usize,
+    /// A group of tests of at most this size is one chunk.
+    suite: usize,
 }
 
 /// The sizes in use.
-const SIZES: Sizes =
-    Sizes { target: TARGET_CHARS, cap: CAP_CHARS, tiny: 120, small: 300, small_type: 800 };
+const SIZES: Sizes = Sizes {
+    target: TARGET_CHARS,
+    cap: CAP_CHARS,
+    tiny: 120,
+    small: 300,
+    small_type: 800,
+    suite: TARGET_CHARS,
+};
 
 /// A piece of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

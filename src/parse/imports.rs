@@ -57,6 +57,7 @@ pub(super) fn path_word(path: &str) -> &str {
         (ENDINGS.contains(&ending) || is_version(ending)).then_some((0, head.len()))
     };
     let path = path.trim_matches(|c: char| c.is_whitespace() || "\"'`<>".contains(c));
+    let path = path.rsplit(':').next().unwrap_or(path);
     let bare = |part| stem(part).map_or(part, |(from, to)| &part[from..to]);
     let last = path.rsplit('/').map(bare).find(|part| !is_idle(part)).unwrap_or_default();
     if path.contains('/') { last } else { last.rsplit('.').next().unwrap_or(last) }

@@ -14,7 +14,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
@@ -28,19 +28,28 @@ use walk::Reading;
 pub use highlight::{Highlight, highlight};
 
 /// Longer texts are not parsed; a file of this size is data.
-const PARSED_BYTES_MAX: usize = 8 << 20;
+const PARSED_BYTES_MAX: usize = 4 << 20;
 
-/// Steps of the parser (a hundred operations each) that every text may take …
-const STEPS_BASE: usize = 20_000;
+/// Steps of a parser (a hundred operations each) for every text …
+const STEPS_BASE: usize = 2_000;
 
-/// … and those that each byte adds. Ordinary code takes a tenth of it.
-const STEPS_PER_BYTE: usize = 1;
+/// … and one more for so many bytes. Ordinary code takes a tenth of what it may.
+const BYTES_PER_STEP: usize = 4;
+
+/// A parser is handed so many bytes at a time.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// How often it may ask for each piece, on average; a scanner that searches for an end which is not
+/// there asks without end. Ordinary code takes a tenth.
+const READS_PER_PIECE: usize = 60;
+
+/// The time that a parse may take, whatever the other bounds say: this, and five microseconds a
+/// byte. Ordinary code takes a tenth. Only text that is no source code comes here, where
+/// single steps of error recovery are slow.
+const PARSE_TIME_BASE: Duration = Duration::from_secs(1);
 
 /// Texts inside macros that are parsed by themselves, a file.
 const EMBEDDED_MAX: usize = 100;
-
-/// Ends a parse that the count of steps did not, on a machine that is far too slow or busy.
-const PARSE_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// What a definition is, as far as cutting it out is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -193,20 +202,26 @@ fn parse(
     })
 }
 
-/// Parses until done or until the steps or the time are used up.
+/// Parses until done, or until the steps, the readings or the time are used up.
 fn parse_bounded(parser: &mut Parser, text: &str) -> Option<Tree> {
-    let steps_max = STEPS_BASE + text.len() * STEPS_PER_BYTE;
-    let started = Instant::now();
+    let bytes = text.as_bytes();
+    let steps_max = STEPS_BASE + bytes.len() / BYTES_PER_STEP;
+    let reads_max = READS_PER_PIECE * (bytes.len() / PIECE_BYTES + 16);
+    let until = Instant::now() + PARSE_TIME_BASE + Duration::from_micros(5 * bytes.len() as u64);
+    let reads = Cell::new(0_usize);
     let mut steps = 0_usize;
+    let mut read = |at: usize, _| {
+        reads.set(reads.get() + 1);
+        let end = (at / PIECE_BYTES + 1) * PIECE_BYTES;
+        let piece = bytes.get(at..end.min(bytes.len())).unwrap_or_default();
+        if reads.get() > reads_max { &[] } else { piece }
+    };
     let mut progress = |_: &tree_sitter::ParseState| {
         steps += 1;
-        let late = steps.is_multiple_of(1024) && started.elapsed() > PARSE_TIME_MAX;
-        if steps > steps_max || late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let spent = steps > steps_max || reads.get() > reads_max;
+        if spent || Instant::now() > until { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let bytes = text.as_bytes();
-    parser.parse_with_options(
-        &mut |at, _| bytes.get(at..).unwrap_or_default(),
-        None,
-        Some(ParseOptions::new().progress_callback(&mut progress)),
-    )
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let tree = parser.parse_with_options(&mut read, None, Some(options));
+    tree.filter(|_| reads.get() <= reads_max)
 }

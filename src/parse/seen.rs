@@ -59,6 +59,8 @@ pub(super) enum Sight<'t> {
     Import(Vec<String>),
     /// Names these values.
     Values(Vec<String>),
+    /// Names these variants of the type around.
+    Variants(Vec<String>),
     /// Defines something.
     Define(Found<'t>),
     /// Source text that the grammar left as tokens; parsed by itself.

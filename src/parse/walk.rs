@@ -207,6 +207,7 @@ impl<'t> Walk<'t, '_> {
             Role::Namespace => define(DefinitionKind::Namespace),
             Role::Property if rows(node) >= PROPERTY_ROWS_MIN => define(DefinitionKind::Function),
             Role::Property | Role::Value => Sight::Values((self.grammar.values)(seen)),
+            Role::Variant => Sight::Variants((self.grammar.values)(seen)),
             Role::Import => Sight::Import(imports::words(seen.str())),
             Role::Comment => Sight::Comment,
             Role::Attribute => Sight::Attribute,
@@ -219,9 +220,16 @@ impl<'t> Walk<'t, '_> {
     /// The body of a definition: the field of that name, or a child whose kind is one.
     fn body(&self, seen: Seen<'t>) -> Option<Node<'t>> {
         let is_body = |node: Node| self.roles.get(usize::from(node.kind_id())) == Some(&Role::Body);
-        let body = seen.field("body").or_else(|| seen.find(|child| is_body(child.node)));
+        let field = seen.field("body").filter(|body| !self.defines(body.node));
+        let body = field.or_else(|| seen.find(|child| is_body(child.node)));
         let go_type = || seen.field("type").and_then(|written| written.find(|child| is_body(child.node)));
         body.or_else(go_type).map(|body| body.node)
+    }
+
+    /// Whether a node is a definition by its kind.
+    fn defines(&self, node: Node) -> bool {
+        let role = self.roles.get(usize::from(node.kind_id()));
+        matches!(role, Some(Role::Function | Role::Type | Role::Extension))
     }
 
     /// Notes what a node is; the level to go down to, if it is to be looked into.
@@ -247,9 +255,14 @@ impl<'t> Walk<'t, '_> {
                 self.pass(node);
             }
             Sight::Values(names) => {
+                let names = names.into_iter().filter(|name| self.is_wanted(name)).collect();
                 self.name_values(node, names);
                 self.pass(node);
                 return self.look_into_long(node);
+            }
+            Sight::Variants(names) => {
+                self.name_values(node, names);
+                self.pass(node);
             }
         }
         None
@@ -320,19 +333,24 @@ impl<'t> Walk<'t, '_> {
         level.pending = Some(pending);
     }
 
-    /// Keeps the names of values, unless they are a function's own, or a type's ordinary fields.
-    fn name_values(&mut self, node: Node<'t>, names: Vec<String>) {
-        let owner = self.level().owner.map(|owner| self.reading.outline.definitions[owner].kind);
-        let wanted = |name: &str| match owner {
+    /// Whether a value's name says something outside of the definition around it: a function's own
+    /// variables do not, nor do a type's ordinary fields.
+    fn is_wanted(&self, name: &str) -> bool {
+        let owner = self.levels.last().and_then(|level| level.owner);
+        match owner.map(|owner| self.reading.outline.definitions[owner].kind) {
             Some(DefinitionKind::Function | DefinitionKind::Method) => false,
             Some(DefinitionKind::Type | DefinitionKind::Extension) => {
                 name.starts_with(char::is_uppercase)
             }
-            _ => !name.is_empty() && name != "_",
-        };
+            _ => true,
+        }
+    }
+
+    /// Keeps the names of values.
+    fn name_values(&mut self, node: Node<'t>, names: Vec<String>) {
         let at = node.start_byte();
-        let names = names.into_iter().filter(|name| wanted(name));
-        self.reading.outline.values.extend(names.map(|name| Value { name, at }));
+        let named = names.into_iter().filter(|name| !name.is_empty() && name != "_");
+        self.reading.outline.values.extend(named.map(|name| Value { name, at }));
     }
 
     /// Notes source text that the grammar left as tokens.

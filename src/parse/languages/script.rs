@@ -37,6 +37,11 @@ pub(super) fn special(seen: Seen) -> Sight {
                 None => values(name),
             }
         }
+        // Enum members without a value are bare names.
+        "property_identifier" if seen.owner == Some(DefinitionKind::Type) => {
+            Sight::Values(vec![tidy(seen.str())])
+        }
+        "property_identifier" => Sight::Nothing,
         _ => member(seen),
     }
 }
