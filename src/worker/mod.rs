@@ -55,7 +55,7 @@ impl Handle {
     pub fn start(config: Config) -> Self {
         let (requests, inbox) = bounded(QUEUE_LENGTH);
         let request_time_max = Duration::from_secs(config.limits.request_s);
-        let worker = Worker { config, current: None, embedder: None, job: None };
+        let worker = Worker { config, current: None, embedder: None, jobs: Vec::new() };
         std::thread::Builder::new()
             .name("worker".to_owned())
             .spawn(move || worker.run(&inbox))
@@ -175,8 +175,8 @@ struct Worker {
     config: Config,
     current: Option<Current>,
     embedder: Option<Embedder>,
-    /// The last index run.
-    job: Option<JoinHandle<()>>,
+    /// Index runs that may still go on.
+    jobs: Vec<JoinHandle<()>>,
 }
 
 impl Worker {
@@ -184,8 +184,8 @@ impl Worker {
         for request in inbox {
             self.turn(request);
         }
-        // An index run that nobody waits for was cancelled; its private copy goes with it.
-        if let Some(job) = self.job.take() {
+        // A run that nobody waits for is cancelled; its private copy goes with it.
+        for job in self.jobs {
             let _ = job.join();
         }
     }
@@ -217,19 +217,16 @@ impl Worker {
         status::status(&self.config, current, query)
     }
 
-    /// Starts an index run on its own thread, which answers by itself.
+    /// Starts an index run on its own thread, which answers by itself. Runs exclude each other by the
+    /// writer's lock.
     fn index(&mut self, ask: Ask<IndexQuery, IndexReply>) {
-        if self.job.as_ref().is_some_and(|job| !job.is_finished()) {
-            return ask.answer(|_, _| {
-                Err(Error::new(ErrorKind::Busy, "an index run is going on already"))
-            });
-        }
         let config = self.config.clone();
         let job = std::thread::Builder::new()
             .name("index".to_owned())
             .spawn(move || ask.answer(|query, turn| sync::index(&config, &query, turn)));
         // Without a thread the way back is dropped, which the asker sees.
-        self.job = job.ok();
+        self.jobs.retain(|job| !job.is_finished());
+        self.jobs.extend(job);
     }
 
     fn flush(&mut self) -> Result<FlushReply> {

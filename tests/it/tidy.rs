@@ -10,8 +10,8 @@ use regex::Regex;
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("main", &[]),
     // Doors. The command line starts the server; both show code highlighted or plain.
-    ("cli", &["mcp", "request", "worker", "parse", "config", "error", "log", "turn", "types"]),
-    ("mcp", &["request", "worker", "config", "error", "turn", "types"]),
+    ("cli", &["mcp", "request", "worker", "parse", "config", "error", "log", "types"]),
+    ("mcp", &["request", "worker", "config", "error", "types"]),
     // Spine.
     ("request", &["retrieval", "sync", "worker", "error", "turn"]),
     (
@@ -89,12 +89,9 @@ fn room(file: &Path) -> String {
 /// A file's code: no comments, and nothing from its test module on.
 fn code(file: &Path) -> String {
     let text = fs::read_to_string(file).expect("a file of the repository");
-    let code: Vec<&str> = text
-        .lines()
-        .take_while(|line| !line.starts_with("#[cfg(test)]"))
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .collect();
-    code.join("\n")
+    let end = text.find("\n#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    let lines = text[..end].lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn is_test(file: &Path) -> bool {
@@ -194,14 +191,16 @@ fn no_test_file_is_forgotten() {
 
 #[test]
 fn lines_fit_and_nothing_is_left_undone() {
-    let marks = ["TO".to_owned() + "DO", "FIX".to_owned() + "ME", "XX".to_owned() + "X"];
+    // Spelled in two parts, so that this file passes its own test.
+    let marks = [("TO", "DO"), ("FIX", "ME"), ("#[ig", "nore"), ("unimplemen", "ted!")];
+    let marks = marks.map(|(start, end)| format!("{start}{end}"));
     let mut wrong = Vec::new();
     for folder in ["src", "tests", "benches"] {
         for file in rust_files(&root().join(folder)) {
             let text = fs::read_to_string(&file).expect("a file of the repository");
             for (number, line) in (1..).zip(text.lines()) {
                 let undone = marks.iter().any(|mark| line.contains(mark.as_str()));
-                if undone || line.contains("#[ignore") {
+                if undone {
                     wrong.push(format!("{}:{number}: {line}", file.display()));
                 }
             }
