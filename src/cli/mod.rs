@@ -27,7 +27,7 @@ use clap::{ArgAction, Args, ColorChoice, CommandFactory, Parser, Subcommand};
 use crate::config::{Config, Loaded, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::log;
-use crate::worker::Handle;
+use crate::worker::{self, Handle};
 use print::Look;
 
 /// The command did what was asked, or something was found.
@@ -153,13 +153,18 @@ impl Session {
         crate::config::find_root(self.globals.root.as_deref(), &cwd, &|name| std::env::var_os(name))
     }
 
-    /// Finds the root and reads the configuration.
+    /// Finds the root and reads the configuration. Starts the command again when the configured
+    /// model's library needs a variable of the environment, which a running process cannot set safely.
     fn load(&self) -> Result<Loaded> {
-        Config::load(&Sources {
+        let loaded = Config::load(&Sources {
             root: self.root()?,
             file: self.globals.config.clone(),
             overrides: self.globals.set.clone(),
-        })
+        })?;
+        match worker::variable_needed(&loaded.config) {
+            Some((name, value)) => Err(start_again(name, value)),
+            None => Ok(loaded),
+        }
     }
 
     /// Starts the worker on the configured root.
@@ -206,6 +211,25 @@ fn run(command: Command, session: &Session) -> Result<u8, Ended> {
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
+}
+
+/// Becomes the same command with one more variable in its environment; returns only when it cannot.
+fn start_again(name: &str, value: &str) -> Error {
+    let failed = Error::environment(format!("cannot start again with {name}={value}"))
+        .hint(format!("set {name}={value} in the environment"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        let again = std::env::current_exe().map(|program| {
+            std::process::Command::new(program)
+                .args(std::env::args_os().skip(1))
+                .env(name, value)
+                .exec()
+        });
+        failed.because(again.unwrap_or_else(|error| error))
+    }
+    #[cfg(not(unix))]
+    failed
 }
 
 /// Tells on stderr why the command ended; the exit code says it once more.

@@ -1,6 +1,7 @@
 //! From ranked chunks to hits: the text, cut to a snippet, checked against the disk.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use super::catalog::{Catalog, ChunkEntry, FileEntry};
@@ -33,10 +34,11 @@ pub(super) fn hits(
         .map(|found| {
             let chunk = &catalog.chunks[found.chunk];
             let file = &catalog.files[chunk.file];
-            if !texts.contains_key(&chunk.file) {
-                texts.insert(chunk.file, Texts::of(reader, root, file)?);
-            }
-            Ok(hit(found, chunk, file, &texts[&chunk.file], query))
+            let texts = match texts.entry(chunk.file) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(Texts::of(reader, root, file)?),
+            };
+            Ok(hit(found, chunk, file, texts, query))
         })
         .collect()
 }

@@ -45,7 +45,9 @@ fn stop_words_are_sorted_for_the_search() {
 
 fn index_of(chunks: &[Fields<'_>]) -> WordIndex {
     let mut counter = Counter::default();
-    chunks.iter().for_each(|fields| counter.add(fields));
+    for fields in chunks {
+        counter.add(fields);
+    }
     let counted = counter.finish();
     let global: Vec<u32> = (0..counted.words.len() as u32).map(|id| id * 3 + 1).collect();
     let mut builder = WordIndexBuilder::default();

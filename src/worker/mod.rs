@@ -20,7 +20,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use tokio::sync::oneshot;
 
 use crate::config::Config;
-use crate::embed::Embedder;
+use crate::embed::{self, Embedder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::request::{
     Ask, DoctorReply, FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply,
@@ -153,6 +153,12 @@ impl<Q, R> Ask<Q, R> {
         // Nobody waiting any more is no error.
         let _ = reply.send(answer);
     }
+}
+
+/// A variable of the environment, with its value, that the process lacks for the configured model:
+/// a door starts the process again with it.
+pub fn variable_needed(config: &Config) -> Option<(&'static str, &'static str)> {
+    embed::variable_needed(&config.embedder)
 }
 
 /// The text of a panic.

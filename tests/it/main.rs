@@ -1,5 +1,13 @@
 //! The one integration binary. Every file of this folder is a module here (held by `tidy`).
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::needless_pass_by_value,
+    reason = "a test fails by panicking, and says on its output what it skipped"
+)]
+
 mod bad_input;
 mod chunk;
 mod cli;
