@@ -1,4 +1,4 @@
-"""Drives a SAI server with the official Python SDK: python_sdk.py path/to/sai auto|legacy."""
+"""Drives a SAI server with the official Python SDK: python_sdk.py auto|legacy path/to/sai mcp."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ import sys
 
 from mcp import Client, StdioServerParameters
 
-SERVER, MODE = sys.argv[1:3]
+MODE, COMMAND, *ARGUMENTS = sys.argv[1:]
 VERSIONS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 
 
@@ -56,7 +56,7 @@ async def check(client):
 
 
 async def main():
-    server = StdioServerParameters(command=SERVER, args=["mcp"])
+    server = StdioServerParameters(command=COMMAND, args=ARGUMENTS)
     async with Client(server, mode=MODE) as client:
         await check(client)
         print(f"python sdk {MODE}: {client.protocol_version}, every check passed")

@@ -12,6 +12,8 @@
 set -eu
 
 bin=${1:?usage: run.sh path/to/sai}
+# Clients start a server with few variables; a prebuilt DuckDB is found through this one.
+set -- env ${LD_LIBRARY_PATH:+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"} "$bin" mcp
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${SAI_CLIENTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sai/clients}
 
@@ -39,20 +41,20 @@ if ! command -v mcp-inspector >/dev/null 2>&1; then
 fi
 
 for mode in auto legacy; do
-    "$python" "$here/python_sdk.py" "$bin" "$mode"
+    "$python" "$here/python_sdk.py" "$mode" "$@"
 done
 
 for era in legacy modern; do
-    # The inspector exits with 6 on an error and prints warnings; neither is wanted.
-    inspect() { mcp-inspector --cli "$bin" mcp --protocol-era "$era" "$@" 2>&1; }
+    # A schema error is an exit code, a warning is a line; neither is wanted.
     status=0
-    list=$(inspect --method tools/list --strict) || status=$?
+    list=$(mcp-inspector --cli "$@" --protocol-era "$era" --method tools/list --strict 2>&1) ||
+        status=$?
     if [ "$status" -ne 0 ] || printf '%s' "$list" | grep -qi warning; then
         printf '%s\n' "$list" >&2
         exit 1
     fi
     echo "inspector $era: tools/list is strict"
-    inspect --method tools/call --tool-name sai_search_code --tool-arg query=backoff limit=1 |
-        grep -q 'src/retry.rs'
+    mcp-inspector --cli "$@" --protocol-era "$era" --method tools/call \
+        --tool-name sai_search_code --tool-arg query=backoff limit=1 | grep -q 'src/retry.rs'
     echo "inspector $era: sai_search_code answers"
 done
