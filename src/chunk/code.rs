@@ -25,8 +25,8 @@ pub(super) fn chunks(lines: &Lines, outline: &Outline, sizes: &Sizes) -> Vec<Chu
     let mut names = room.names(&owners);
     let mut chunks = Vec::with_capacity(runs.len());
     for run in &runs {
-        for (position, rows) in room.pieces(run).into_iter().enumerate() {
-            chunks.push(room.describe(run, rows, position == 0, &mut names));
+        for rows in room.pieces(run) {
+            chunks.push(room.describe(run, rows, &mut names));
         }
     }
     chunks
@@ -200,14 +200,7 @@ impl Room<'_> {
             }
             let up = joined.last().is_some_and(|before| self.may_join(before, &run));
             let down = runs.peek().is_some_and(|after| self.may_join_down(&run, after));
-            let is_near = |a: &Run, b: &Run| a.rows.end == b.rows.start;
-            let prefers_up = match (joined.last(), runs.peek()) {
-                (Some(before), _) if run.last && !run.first => {
-                    self.is_within(before.owner, run.owner)
-                }
-                (Some(before), Some(after)) => is_near(before, &run) && !is_near(&run, after),
-                _ => false,
-            };
+            let prefers_up = self.prefers_up(joined.last(), &run, runs.peek());
             if up && (prefers_up || !down) {
                 let before = joined.last_mut().expect("there is one to join");
                 before.rows.end = run.rows.end;
@@ -217,9 +210,6 @@ impl Room<'_> {
             } else if down {
                 let after = runs.peek_mut().expect("there is one to join");
                 after.rows.start = run.rows.start;
-                if after.part == Part::Block {
-                    after.owner = self.common(after.owner, run.owner);
-                }
             } else {
                 joined.push(run);
             }
@@ -227,28 +217,43 @@ impl Room<'_> {
         joined
     }
 
+    /// Whether a tiny run that could go either way goes with the one before it: the end of something
+    /// with what it ends, a namespace's beginning with the imports above, a line with its nearest.
+    fn prefers_up(&self, before: Option<&Run>, run: &Run, after: Option<&Run>) -> bool {
+        let Some(before) = before else { return false };
+        let is_near = |a: &Run, b: &Run| a.rows.end == b.rows.start;
+        match run.owner.map(|owner| self.definition(owner).kind) {
+            Some(_) if run.last && !run.first => self.is_within(before.owner, run.owner),
+            Some(DefinitionKind::Namespace) if run.first => before.part == Part::Block,
+            Some(_) if run.first => false,
+            _ => is_near(before, run) && after.is_some_and(|after| !is_near(run, after)),
+        }
+    }
+
     /// Whether a tiny run may become the end of the one before it.
     fn may_join(&self, before: &Run, run: &Run) -> bool {
-        let chars = self.lines.chars(&(before.rows.start..run.rows.end));
+        let joined = before.rows.start..run.rows.end;
         if before.part == Part::Block {
-            return chars <= self.sizes.target;
+            return self.lines.chars(&joined) <= self.sizes.target;
         }
         let ends_around = run.last && !run.first && self.is_within(before.owner, run.owner);
         let is_sibling = before.part == Part::Whole && self.around(before) == run.owner
             || before.part != Part::Whole && before.owner == run.owner;
-        chars <= self.sizes.cap && (ends_around || is_sibling)
+        (ends_around || is_sibling) && self.has_room(before, &joined)
     }
 
     /// Whether a tiny run may become the beginning of the one after it.
     fn may_join_down(&self, run: &Run, after: &Run) -> bool {
-        let chars = self.lines.chars(&(run.rows.start..after.rows.end));
-        if after.part == Part::Block {
-            return run.part == Part::Block && chars <= self.sizes.target && after.first;
-        }
-        chars <= self.sizes.cap
-            && run.part == Part::Block
+        run.part == Part::Block
+            && after.part != Part::Block
             && after.first
             && self.around(after) == run.owner
+            && self.has_room(after, &(run.rows.start..after.rows.end))
+    }
+
+    /// Whether a run may grow: it stays below the cap, or will be cut anyway.
+    fn has_room(&self, run: &Run, grown: &Range<usize>) -> bool {
+        self.lines.chars(grown) <= self.sizes.cap || self.lines.chars(&run.rows) > self.sizes.cap
     }
 
     /// The innermost definition around both.
@@ -291,7 +296,7 @@ impl Room<'_> {
         for (at, definition) in self.outline.definitions.iter().enumerate() {
             let is_own = has_own_chunk(definition.kind) && !definition.name.is_empty();
             if is_own {
-                let row = self.lines.row(definition.head.start);
+                let row = self.lines.row(definition.head);
                 // A definition that begins on a line of another one still begins its own chunk.
                 let row = if owners.is_cut[at] {
                     let rows = self.lines.rows(&definition.bytes);
@@ -339,22 +344,21 @@ impl Room<'_> {
     }
 
     /// The chunk of a piece of a run. Pieces are described in order.
-    fn describe(&self, run: &Run, rows: Range<usize>, first: bool, names: &mut Names) -> Chunk {
+    fn describe(&self, run: &Run, rows: Range<usize>, names: &mut Names) -> Chunk {
         let own = run.owner.filter(|_| run.part != Part::Block).map(|owner| self.definition(owner));
         let kind = own.map_or(ChunkKind::Block, |own| chunk_kind(own.kind));
-        let mut chunk = self.lines.chunk(rows.clone(), kind);
+        let mut chunk = self.lines.chunk(rows, kind);
         chunk.parents = match run.part {
             Part::Block => self.path(run.owner),
             _ => self.outer_path(run.owner),
         };
         if let Some(own) = own {
             chunk.symbol = Some(own.name.clone()).filter(|name| !name.is_empty());
-            chunk.signature = self.signature(own);
+            chunk.signature = signature(&own.signature);
             chunk.doc = own.doc.clone().and_then(|doc| self.doc_in(doc, &chunk.bytes));
         }
-        let _ = first;
         chunk.defines.extend(chunk.symbol.clone());
-        for name in names.until(rows.end) {
+        for name in names.until(chunk.lines.end as usize) {
             if !chunk.defines.iter().any(|known| known == name) {
                 chunk.defines.push(name.to_owned());
             }
@@ -387,29 +391,6 @@ impl Room<'_> {
         path
     }
 
-    /// A definition's head on one line.
-    fn signature(&self, definition: &Definition) -> Option<String> {
-        let head = self.lines.text.get(definition.head.clone())?;
-        let mut signature = String::new();
-        let mut count = 0;
-        for word in head.split_whitespace() {
-            let length = word.chars().count() + usize::from(count > 0);
-            if count + length > SIGNATURE_CHARS_MAX {
-                let left = SIGNATURE_CHARS_MAX - count;
-                signature.extend([' '].into_iter().filter(|_| count > 0).chain(word.chars()).take(left));
-                break;
-            }
-            if count > 0 {
-                signature.push(' ');
-            }
-            signature.push_str(word);
-            count += length;
-        }
-        let trimmed = signature.trim_end_matches([' ', '{', ':', '=']).trim_end();
-        let trimmed = trimmed.strip_suffix(" do").unwrap_or(trimmed);
-        (!trimmed.is_empty()).then(|| trimmed.to_owned())
-    }
-
     /// The part of a documentation that lies in a chunk.
     fn doc_in(&self, doc: Range<usize>, bytes: &Range<usize>) -> Option<Range<usize>> {
         let clipped = doc.start.max(bytes.start)..doc.end.min(bytes.end);
@@ -432,6 +413,14 @@ impl<'a> Names<'a> {
         self.next = from + count;
         self.names[from..self.next].iter().map(|(_, name)| *name)
     }
+}
+
+/// A head as a signature: without the mark that opens the body, not too long.
+fn signature(head: &str) -> Option<String> {
+    let end = head.char_indices().nth(SIGNATURE_CHARS_MAX).map_or(head.len(), |(at, _)| at);
+    let trimmed = head[..end].trim_end_matches([' ', '{', ':', '=']);
+    let trimmed = trimmed.strip_suffix(" do").unwrap_or(trimmed).trim_end();
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
 /// Whether a definition of this kind has a chunk of its own, and is not a mere shell.

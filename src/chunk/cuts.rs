@@ -43,7 +43,8 @@ fn fits(lines: &Lines, rows: &Range<usize>, limits: &Limits) -> bool {
 /// The row where the first piece ends, always after its first row.
 fn cut(lines: &Lines, rows: &Range<usize>, limits: &Limits, level: impl Fn(usize) -> u32) -> usize {
     let chars = lines.chars(rows);
-    let parts = chars.div_ceil(limits.target).max(rows.len().div_ceil(limits.lines)).max(2);
+    let parts = (chars + limits.target / 2) / limits.target;
+    let parts = parts.max(rows.len().div_ceil(limits.lines)).max(2);
     let ideal = (chars / parts).min(limits.most);
     let ideal_rows = rows.len() / parts;
     let most = (ideal * 3 / 2).min(limits.most);

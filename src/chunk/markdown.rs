@@ -165,26 +165,29 @@ fn sections(lines: &Lines, headings: Vec<Heading>) -> Vec<Section> {
     sections
 }
 
-/// Sections with little in them take in the next one, when it is no higher.
+/// Sections with little in them take in the next one, when it is no higher. A long next one takes in
+/// the heading above it instead.
 fn join_tiny(lines: &Lines, sections: Vec<Section>, sizes: &Sizes) -> Vec<Section> {
     let mut joined: Vec<Section> = Vec::with_capacity(sections.len());
-    for section in sections {
-        match joined.last_mut() {
-            Some(before)
-                if lines.ink(&before.rows) < sizes.tiny
-                    && before.level <= section.level
-                    && lines.chars(&(before.rows.start..section.rows.end)) <= sizes.target =>
-            {
-                before.rows.end = section.rows.end;
-                if before.title.is_none() {
-                    before.title = section.title;
-                    before.level = section.level;
-                } else {
-                    let title = section.title.filter(|title| before.title.as_ref() != Some(title));
-                    before.others.extend(title.filter(|title| !before.others.contains(title)));
-                }
-            }
-            _ => joined.push(section),
+    for mut section in sections {
+        let Some(before) = joined.last_mut().filter(|before| {
+            lines.ink(&before.rows) < sizes.tiny && before.level <= section.level
+        }) else {
+            joined.push(section);
+            continue;
+        };
+        let both = before.rows.start..section.rows.end;
+        if before.title.is_some() && lines.chars(&both) <= sizes.target {
+            before.rows = both;
+            let title = section.title.filter(|title| before.title.as_ref() != Some(title));
+            before.others.extend(title.filter(|title| !before.others.contains(title)));
+        } else if before.level < section.level {
+            section.rows = both;
+            section.others = before.title.take().into_iter().chain(before.others.drain(..)).collect();
+            section.others.retain(|title| section.title.as_ref() != Some(title));
+            *before = section;
+        } else {
+            joined.push(section);
         }
     }
     joined

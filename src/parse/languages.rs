@@ -366,6 +366,7 @@ const C: Grammar = Grammar {
         ),
     ],
     special: c::special,
+    mask: mask::macros,
     highlights: &[tree_sitter_c::HIGHLIGHT_QUERY],
     ..DEFAULT
 };
@@ -410,6 +411,7 @@ const CPP: Grammar = Grammar {
         ),
     ],
     special: c::special,
+    mask: mask::macros,
     highlights: &[tree_sitter_cpp::HIGHLIGHT_QUERY, tree_sitter_c::HIGHLIGHT_QUERY],
     ..DEFAULT
 };

@@ -10,6 +10,54 @@ pub(super) fn none(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
+/// C and C++ without the macros that a parser takes for types: a macro alone on a line before a
+/// definition or between blank lines, and one between `class` and the name.
+pub(super) fn macros(text: &str) -> Cow<'_, str> {
+    let mut masked = Cow::Borrowed(text);
+    let mut at = 0;
+    let mut before = "";
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let after = lines.peek().map_or("", |line| line.trim());
+        let found = macro_after_keyword(line).or_else(|| macro_alone(before, line, after));
+        if let Some((start, length)) = found {
+            let blank = " ".repeat(length);
+            masked.to_mut().replace_range(at + start..at + start + length, &blank);
+        }
+        before = line.trim();
+        at += line.len();
+    }
+    masked
+}
+
+/// Whether a word looks like a macro's name.
+fn is_macro(word: &str) -> bool {
+    let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    word.len() >= 4 && word.contains('_') && word.bytes().all(is_upper)
+}
+
+/// The place and length of a macro between `class` or `struct` and the name.
+fn macro_after_keyword(line: &str) -> Option<(usize, usize)> {
+    let start = line.trim_start();
+    let rest = start.strip_prefix("class ").or_else(|| start.strip_prefix("struct "))?;
+    let word = rest.split([' ', '\t']).next().unwrap_or_default();
+    let name = rest[word.len()..].trim_start();
+    let has_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    (is_macro(word) && has_name).then_some((line.len() - rest.len(), word.len()))
+}
+
+/// The place and length of a macro that has its line for itself.
+fn macro_alone(before: &str, line: &str, after: &str) -> Option<(usize, usize)> {
+    const DEFINERS: &[&str] = &["class ", "struct ", "template", "namespace ", "enum ", "union "];
+    let word = line.trim();
+    if !line.starts_with(|c: char| c.is_ascii_uppercase()) || !is_macro(word) {
+        return None;
+    }
+    let stands_alone = after.is_empty() && (before.is_empty() || before.ends_with("*/"));
+    let leads = DEFINERS.iter().any(|definer| after.starts_with(definer));
+    (stands_alone || leads).then_some((0, word.len()))
+}
+
 /// Bats tests (`@test "title" {`) as functions.
 pub(super) fn bats(text: &str) -> Cow<'_, str> {
     if !text.contains("@test") {

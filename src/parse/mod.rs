@@ -81,8 +81,10 @@ pub struct Definition {
     pub parent: Option<usize>,
     /// All of it, with the comments and attributes that belong to it.
     pub bytes: Range<usize>,
-    /// Its head, without attributes and body.
-    pub head: Range<usize>,
+    /// Where its head begins, after attributes.
+    pub head: usize,
+    /// Its head on one line, without attributes, comments and body.
+    pub signature: String,
     /// Comments directly above it, or its documentation string.
     pub doc: Option<Range<usize>>,
 }

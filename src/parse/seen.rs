@@ -160,16 +160,13 @@ impl<'t> Seen<'t> {
 
 /// A name on one line, without quotes around it, not too long.
 pub(super) fn tidy(name: &str) -> String {
-    let bare = name.trim().trim_matches(['"', '\'', '`']);
-    let mut out = String::with_capacity(bare.len().min(NAME_CHARS_MAX));
-    for (count, c) in bare.split_whitespace().flat_map(|word| word.chars().chain([' '])).enumerate() {
-        if count >= NAME_CHARS_MAX {
-            break;
-        }
-        out.push(c);
+    let name = name.trim();
+    let quoted = ['"', '\'', '`'].iter().find_map(|quote| name.strip_prefix(*quote)?.strip_suffix(*quote));
+    let words: Vec<&str> = quoted.unwrap_or(name).split_whitespace().collect();
+    match words[..] {
+        [word] if word.len() <= NAME_CHARS_MAX => word.to_owned(),
+        _ => words.join(" ").chars().take(NAME_CHARS_MAX).collect::<String>().trim_end().to_owned(),
     }
-    out.truncate(out.trim_end().len());
-    out
 }
 
 /// The last word of a type as written: `&'a mut io::Reader<T>` is a `Reader`.

@@ -443,14 +443,16 @@ impl<'t> Walk<'t, '_> {
         let pending = level.pending.take().filter(|pending| pending.end_row + 1 >= start_row);
         let start = pending.as_ref().map_or(node.start_byte(), |pending| pending.start);
         let doc = docstring.or_else(|| pending.and_then(|pending| pending.doc));
-        let head_start = self.head_start(node);
+        let head = self.head_start(node);
+        let head_end = self.head_end(node, head, found.body, kind);
         Definition {
             kind,
             name: found.name.text,
             outer: found.name.outer,
             parent: owner,
             bytes: start..node.end_byte(),
-            head: head_start..self.head_end(node, head_start, found.body, kind),
+            head,
+            signature: self.signature(node, head..head_end),
             doc,
         }
     }
@@ -496,6 +498,46 @@ impl<'t> Walk<'t, '_> {
         start + end.unwrap_or(text.len())
     }
 
+    /// The text of a head on one line, without comments.
+    fn signature(&self, node: Node<'t>, head: Range<usize>) -> String {
+        let mut words = Vec::new();
+        let mut at = head.start;
+        for comment in self.comments(node, &head) {
+            words.extend(self.text.get(at..comment.start).unwrap_or_default().split_whitespace());
+            at = comment.end.max(at);
+        }
+        words.extend(self.text.get(at..head.end).unwrap_or_default().split_whitespace());
+        words.join(" ")
+    }
+
+    /// The comments inside a head.
+    fn comments(&self, node: Node<'t>, head: &Range<usize>) -> Vec<Range<usize>> {
+        const MARKS: &[&str] = &["//", "/*", "--", "{-", "#"];
+        let text = self.text.get(head.clone()).unwrap_or_default();
+        let mut comments = Vec::new();
+        if !MARKS.iter().any(|mark| text.contains(mark)) {
+            return comments;
+        }
+        let mut cursor = node.walk();
+        let mut more = cursor.goto_first_child();
+        while more && cursor.node().start_byte() < head.end {
+            let inner = cursor.node();
+            let role = self.roles.get(usize::from(inner.kind_id())).copied().unwrap_or_default();
+            if role == Role::Comment {
+                comments.push(inner.byte_range());
+            }
+            let is_before = inner.end_byte() <= head.start;
+            more = role != Role::Comment && !is_before && cursor.goto_first_child();
+            while !more {
+                more = cursor.goto_next_sibling();
+                if !more && !cursor.goto_parent() {
+                    break;
+                }
+            }
+        }
+        comments
+    }
+
     /// Takes in what a level held, once the cursor is back on its node.
     fn leave(&mut self, level: Level<'t>, node: Node<'t>) {
         if let Some(shell) = level.shell {
@@ -521,7 +563,12 @@ impl<'t> Walk<'t, '_> {
         };
         let position = shell.definitions_before + at;
         only.bytes = only.bytes.start.min(node.start_byte())..node.end_byte();
-        only.head.start = shell.head_start.min(only.head.end);
+        let before = self.text.get(shell.head_start..only.head).unwrap_or_default();
+        let shell_words: Vec<&str> = before.split_whitespace().collect();
+        if !shell_words.is_empty() {
+            only.signature = format!("{} {}", shell_words.join(" "), only.signature);
+        }
+        only.head = shell.head_start.min(only.head);
         let (kind, name) = (only.kind, only.name.clone());
         let start_row = node.start_position().row;
         let level = self.levels.last_mut().expect("the root's level stays");

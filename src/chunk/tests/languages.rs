@@ -1,4 +1,4 @@
-//! One readable source a language, and the definitions that are found in it.
+//! One readable source a language, and what it falls into.
 //!
 //! Each line of an expectation is a chunk: its lines, kind, symbol, the names around it, and what else
 //! it defines. Sizes are set so that nothing small is joined.
@@ -8,10 +8,24 @@ use super::*;
 /// Sizes with which every definition shows.
 const FINE: Sizes = Sizes { tiny: 12, small: 0, small_type: 0, suite: 0, ..SIZES };
 
+/// A file's name, its text, and what it falls into.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    pub(super) name: &'static str,
+    text: &'static str,
+    expected: &'static str,
+}
+
+impl Sample {
+    /// The text, without the line break after the opening quote.
+    pub(super) fn text(&self) -> &'static str {
+        self.text.trim_start_matches('\n')
+    }
+}
+
 /// What a text falls into, one line a chunk, after the words of its imports.
 fn shown(name: &str, text: &str) -> String {
-    let path = RelPath::new(std::path::Path::new(name)).expect("a relative path");
-    let language = Language::of(&path, text.lines().next().unwrap_or_default());
+    let (path, language) = named(name, text);
     let pieces = split_by(&FINE, &path, language, text);
     check(text, &pieces).expect("a proper split");
     let mut out = format!("imports {}\n", pieces.imports.join(" "));
@@ -20,26 +34,167 @@ fn shown(name: &str, text: &str) -> String {
         let symbol = chunk.symbol.as_deref().unwrap_or("-");
         let around = chunk.parents.join(" > ");
         let others = &chunk.defines[usize::from(chunk.symbol.is_some())..];
-        let mut line = format!("{lines} {} {symbol} [{around}] {}", chunk.kind, others.join(" "));
-        line.truncate(line.trim_end().len());
-        out.push_str(&line);
+        let line = format!("{lines} {} {symbol} [{around}] {}", chunk.kind, others.join(" "));
+        out.push_str(line.trim_end());
         out.push('\n');
     }
     out
 }
 
-#[track_caller]
-fn check_shown(name: &str, text: &str, expected: &str) {
-    let text = text.strip_prefix('\n').unwrap_or(text);
-    let expected = expected.strip_prefix('\n').unwrap_or(expected);
-    assert_eq!(shown(name, text), expected, "{name}");
+#[test]
+fn every_language_falls_into_its_definitions() {
+    let mut wrong = String::new();
+    for sample in SAMPLES {
+        let shown = shown(sample.name, sample.text());
+        if shown != sample.expected.trim_start_matches('\n') {
+            wrong.push_str(&format!("== {}\n{shown}", sample.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
-#[test]
-fn rust() {
-    check_shown(
-        "sample.rs",
-        r#"
+pub(super) const SAMPLES: &[Sample] = &[
+    Sample {
+        name: "sample.vue",
+        text: r#"
+<script setup lang="ts">
+import { ref } from 'vue'
+import Row from './Row.vue'
+
+const LIMIT = 3
+
+function open(id: number) {
+  return id + LIMIT
+}
+</script>
+
+<template>
+  <Row v-for="n in 3" :key="n" @click="open(n)" />
+</template>
+
+<style scoped>
+.row {
+  color: red;
+}
+</style>
+"#,
+        expected: "
+imports ref vue Row
+1-5 block - [] LIMIT
+7-9 function open []
+10-20 block - []
+",
+    },
+    Sample {
+        name: "sample.md",
+        text: r#"
+---
+title: Retries
+---
+
+Before all headings.
+
+# Retry #
+
+Tries until it works.
+
+## Install
+
+```sh
+# not a heading
+cargo add retry
+```
+
+### From source
+
+Clone it.
+
+Usage
+-----
+
+Call `run`.
+
+Limits
+======
+
+There are **none**.
+"#,
+        expected: "
+imports 
+1-5 section - []
+7-9 section Retry []
+11-16 section Install [Retry]
+18-20 section From source [Retry > Install]
+22-25 section Usage [Retry]
+27-30 section Limits []
+",
+    },
+    Sample {
+        name: "sample.txt",
+        text: r#"
+Retries
+=======
+
+Just lines.
+
+No structure.
+"#,
+        expected: "
+imports 
+1-6 window - []
+",
+    },
+    Sample {
+        name: "sample.lhs",
+        text: r#"
+This program retries.
+
+> module Main where
+>
+> -- | Runs it.
+> run :: Int -> Int
+> run 0 = 1
+> run n = n
+
+And that is all.
+"#,
+        expected: "
+imports 
+1-4 block - []
+5-8 function run []
+10-10 block - []
+",
+    },
+    Sample {
+        name: "sample.h",
+        text: r#"
+#pragma once
+#include <string>
+
+namespace retry {
+
+RETRY_BEGIN_API
+
+class RETRY_EXPORT Policy {
+ public:
+  int next() const {
+    return 1;
+  }
+};
+
+}
+"#,
+        expected: "
+imports string
+1-2 block - []
+4-6 block - [retry]
+8-9 type Policy [retry]
+10-15 method next [retry > Policy]
+",
+    },
+    Sample {
+        name: "sample.rs",
+        text: r#"
 //! Retries.
 use std::{collections::HashMap, time::Duration};
 
@@ -93,7 +248,7 @@ mod tests {
     }
 }
 "#,
-        r#"
+        expected: "
 imports HashMap Duration
 1-5 block - [] TRIES_MAX Waits
 7-12 type Policy []
@@ -106,15 +261,11 @@ imports HashMap Duration
 38-42 function connect []
 44-46 block - [tests]
 48-52 function waits [tests]
-"#,
-    );
-}
-
-#[test]
-fn go() {
-    check_shown(
-        "sample.go",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.go",
+        text: r#"
 // Package retry tries again.
 package retry
 
@@ -162,7 +313,7 @@ var handler = func(w Writer) {
 	w.Write()
 }
 "#,
-        r#"
+        expected: "
 imports time yaml
 1-15 block - [] Slow Fast ErrGaveUp
 17-20 type Policy []
@@ -172,15 +323,11 @@ imports time yaml
 36-38 method Swap [Pair]
 40-42 function New []
 44-46 function handler []
-"#,
-    );
-}
-
-#[test]
-fn java() {
-    check_shown(
-        "Sample.java",
-        r#"
+",
+    },
+    Sample {
+        name: "Sample.java",
+        text: r#"
 package a.retry;
 
 import java.time.Duration;
@@ -223,7 +370,7 @@ public final class Policy<T> extends Base implements Retry {
     }
 }
 "#,
-        r#"
+        expected: "
 imports Duration requireNonNull
 1-4 block - []
 6-12 type Policy [] TRIES_MAX
@@ -235,15 +382,11 @@ imports Duration requireNonNull
 33-34 method failed [Policy > Listener]
 36-36 type Pair [Policy]
 37-41 method Pair [Policy > Pair]
-"#,
-    );
-}
-
-#[test]
-fn python() {
-    check_shown(
-        "sample.py",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.py",
+        text: r#"
 """Retries."""
 from __future__ import annotations
 
@@ -289,7 +432,7 @@ except ImportError:
 if __name__ == "__main__":
     run(1)
 "#,
-        r#"
+        expected: "
 imports __future__ annotations path osp errors GaveUp Slow Late typing Callable uvloop
 1-11 block - [] TRIES_MAX first second
 13-19 function run []
@@ -300,15 +443,11 @@ imports __future__ annotations path osp errors GaveUp Slow Late typing Callable 
 37-39 block - []
 40-41 function install []
 43-44 block - []
-"#,
-    );
-}
-
-#[test]
-fn javascript() {
-    check_shown(
-        "sample.js",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.js",
+        text: r#"
 import retry, { wait as pause } from './lib/retry.js';
 const { join, sep: slash } = require('node:path');
 
@@ -378,7 +517,7 @@ describe('retry', () => {
   setup();
 })();
 "#,
-        r#"
+        expected: "
 imports retry wait pause join slash path
 1-2 block - []
 4-6 function run []
@@ -398,15 +537,11 @@ imports retry wait pause join slash path
 57-59 function gives up [retry]
 61-64 function tries ${n} times [retry]
 66-68 block - []
-"#,
-    );
-}
-
-#[test]
-fn typescript() {
-    check_shown(
-        "sample.ts",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.ts",
+        text: r#"
 import type { Work } from './work';
 import fs = require("fs");
 
@@ -466,7 +601,7 @@ export default {
   },
 };
 "#,
-        r#"
+        expected: "
 imports Work work fs
 1-2 block - []
 4-5 type Retry []
@@ -485,15 +620,11 @@ imports Work work fs
 48-49 function shim [ambient]
 51-54 block - [] table
 55-58 function data []
-"#,
-    );
-}
-
-#[test]
-fn tsx() {
-    check_shown(
-        "sample.tsx",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.tsx",
+        text: r#"
 import { useState } from "react";
 
 type Props = { open: boolean };
@@ -507,21 +638,17 @@ export const Row = React.forwardRef<HTMLElement, Props>((props, ref) => {
   return <tr ref={ref} />;
 });
 "#,
-        r#"
+        expected: "
 imports useState react
 1-1 block - []
 3-3 type Props []
 5-8 function Panel []
 10-12 function Row []
-"#,
-    );
-}
-
-#[test]
-fn c() {
-    check_shown(
-        "sample.c",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.c",
+        text: r#"
 #ifndef RETRY_H
 #define RETRY_H
 #include <stdio.h>
@@ -563,7 +690,7 @@ int offline(void)
 #endif
 #endif
 "#,
-        r#"
+        expected: "
 imports stdio wait
 1-10 block - [] TRIES_MAX TWICE work_fn
 12-14 type policy_t []
@@ -573,15 +700,11 @@ imports stdio wait
 29-33 function connect_to []
 34-38 function offline []
 39-40 block - []
-"#,
-    );
-}
-
-#[test]
-fn cpp() {
-    check_shown(
-        "sample.cpp",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.cpp",
+        text: r#"
 #include <vector>
 using namespace std;
 using Waits = vector<int>;
@@ -640,7 +763,7 @@ TEST_CASE("policy waits") {
 
 }  // namespace net::retry
 "#,
-        r#"
+        expected: "
 imports vector
 1-3 block - [] Waits
 5-5 block - [net::retry]
@@ -657,15 +780,11 @@ imports vector
 49-51 function GivesUp [net::retry > PolicyTest]
 53-55 function policy waits [net::retry]
 57-57 block - [net::retry]
-"#,
-    );
-}
-
-#[test]
-fn csharp() {
-    check_shown(
-        "sample.cs",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.cs",
+        text: r#"
 using System;
 using Waits = System.Collections.Generic.List<int>;
 
@@ -708,7 +827,7 @@ namespace Net.Retry
     }
 }
 "#,
-        r#"
+        expected: "
 imports System Waits int
 1-2 block - []
 4-5 block - [Net.Retry]
@@ -721,15 +840,11 @@ imports System Waits int
 35-35 type Pair [Net.Retry]
 37-38 type IRetry [Net.Retry]
 39-41 method Next [Net.Retry > IRetry]
-"#,
-    );
-}
-
-#[test]
-fn ruby() {
-    check_shown(
-        "sample.rb",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.rb",
+        text: r#"
 # frozen_string_literal: true
 require "json"
 require_relative "lib/wait"
@@ -789,7 +904,7 @@ RSpec.describe Net::Retry do
   end
 end
 "#,
-        r#"
+        expected: "
 imports json wait
 1-3 block - []
 5-6 type Retry [Net] TRIES_MAX
@@ -805,15 +920,11 @@ imports json wait
 49-51 function gives up [Net::Retry]
 53-53 function when slow [Net::Retry]
 54-58 function waits [Net::Retry > when slow]
-"#,
-    );
-}
-
-#[test]
-fn php() {
-    check_shown(
-        "sample.php",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.php",
+        text: r#"
 <?php
 declare(strict_types=1);
 
@@ -868,7 +979,7 @@ $handler = function ($e) {
     log($e);
 };
 "#,
-        r#"
+        expected: "
 imports LoggerInterface Log pause resume go
 1-10 block - [] TRIES_MAX DEBUG
 12-19 type Policy [] DEFAULT
@@ -879,15 +990,11 @@ imports LoggerInterface Log pause resume go
 41-44 type Speed [] Slow
 46-49 function run []
 51-53 function handler []
-"#,
-    );
-}
-
-#[test]
-fn kotlin() {
-    check_shown(
-        "sample.kt",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.kt",
+        text: r#"
 @file:JvmName("Retry")
 
 package net.retry
@@ -948,7 +1055,7 @@ class RetryTest {
     }
 }
 "#,
-        r#"
+        expected: "
 imports Duration Logger Log
 1-10 block - [] TRIES_MAX Work
 12-15 type Policy []
@@ -965,15 +1072,11 @@ imports Duration Logger Log
 49-52 method run [Default]
 54-54 type RetryTest []
 55-59 method gives up after three [RetryTest]
-"#,
-    );
-}
-
-#[test]
-fn swift() {
-    check_shown(
-        "sample.swift",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.swift",
+        text: r#"
 import Foundation
 import class UIKit.UIView
 
@@ -1026,7 +1129,7 @@ func debugRun() {
 }
 #endif
 "#,
-        r#"
+        expected: "
 imports Foundation UIView
 1-5 block - [] triesMax Work
 7-11 type Policy []
@@ -1041,15 +1144,11 @@ imports Foundation UIView
 42-43 method run [Retry]
 45-45 type Pair []
 47-51 function debugRun []
-"#,
-    );
-}
-
-#[test]
-fn scala() {
-    check_shown(
-        "sample.scala",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.scala",
+        text: r#"
 package net.retry
 
 import cats.effect.{IO, Resource => Res}
@@ -1113,7 +1212,7 @@ class PolicySuite extends FunSuite {
   }
 }
 "#,
-        r#"
+        expected: "
 imports IO Resource Res duration
 1-4 block - []
 6-10 type Policy [] Out
@@ -1135,15 +1234,11 @@ imports IO Resource Res duration
 53-55 method gives up [PolicySuite]
 57-57 function a policy [PolicySuite]
 58-62 function wait [PolicySuite > a policy]
-"#,
-    );
-}
-
-#[test]
-fn bash() {
-    check_shown(
-        "sample.sh",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.sh",
+        text: r#"
 #!/usr/bin/env bash
 set -euo pipefail
 source "$DIR/lib/wait.sh"
@@ -1169,22 +1264,18 @@ fi
 
 run "$@"
 "#,
-        r#"
+        expected: "
 imports wait
 1-6 block - [] TRIES_MAX LEVEL
 8-12 function run []
 14-16 function stop []
 18-18 block - []
 19-24 function connect []
-"#,
-    );
-}
-
-#[test]
-fn bats() {
-    check_shown(
-        "sample.bats",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.bats",
+        text: r#"
 load test_helper
 
 setup() {
@@ -1200,21 +1291,17 @@ setup() {
   run wait
 }
 "#,
-        r#"
+        expected: "
 imports test_helper
 1-1 block - []
 3-5 function setup []
 7-10 function gives up after three tries []
 12-14 function waits []
-"#,
-    );
-}
-
-#[test]
-fn lua() {
-    check_shown(
-        "sample.lua",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.lua",
+        text: r#"
 local M = {}
 local wait = require("lib.wait")
 local TRIES_MAX = 3
@@ -1252,7 +1339,7 @@ end)
 
 return M
 "#,
-        r#"
+        expected: "
 imports wait
 1-3 block - [] M TRIES_MAX
 5-9 function run [M]
@@ -1264,15 +1351,11 @@ imports wait
 30-30 function retry []
 31-34 function gives up [retry]
 36-36 block - []
-"#,
-    );
-}
-
-#[test]
-fn elixir() {
-    check_shown(
-        "sample.ex",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.ex",
+        text: r#"
 defmodule Net.Retry do
   @moduledoc """
   Retries.
@@ -1318,7 +1401,7 @@ defmodule Net.RetryTest do
   end
 end
 "#,
-        r#"
+        expected: "
 imports GenServer Log Wait Kernel
 1-11 type Net.Retry [] tries_max t
 13-19 function run [Net.Retry]
@@ -1329,15 +1412,11 @@ imports GenServer Log Wait Kernel
 38-38 type Net.RetryTest []
 39-39 function run/1 [Net.RetryTest]
 40-44 function gives up [Net.RetryTest > run/1]
-"#,
-    );
-}
-
-#[test]
-fn haskell() {
-    check_shown(
-        "sample.hs",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.hs",
+        text: r#"
 {-# LANGUAGE LambdaCase #-}
 -- | Retries.
 module Net.Retry (run, Policy(..)) where
@@ -1377,7 +1456,7 @@ wait :: IO ()
 wait = do
   print 1
 "#,
-        r#"
+        expected: "
 imports Map insert Set Prelude
 1-7 block - []
 9-11 type Policy [] Never
@@ -1390,15 +1469,11 @@ imports Map insert Set Prelude
 24-31 function run []
 33-33 function <+> []
 35-38 function wait []
-"#,
-    );
-}
-
-#[test]
-fn zig() {
-    check_shown(
-        "sample.zig",
-        r#"
+",
+    },
+    Sample {
+        name: "sample.zig",
+        text: r#"
 //! Retries.
 const std = @import("std");
 const Wait = @import("wait.zig").Wait;
@@ -1435,7 +1510,7 @@ test "gives up" {
     try run(once);
 }
 "#,
-        r#"
+        expected: "
 imports std Wait wait
 1-5 block - [] tries_max
 7-10 type Policy []
@@ -1445,6 +1520,6 @@ imports std Wait wait
 23-25 type List []
 27-31 method len [List]
 33-35 function gives up []
-"#,
-    );
-}
+",
+    },
+];

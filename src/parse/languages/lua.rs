@@ -61,6 +61,11 @@ fn assignment(seen: Seen) -> Sight {
     if is_require {
         return Sight::Import(imports::words(seen.str()));
     }
+    let computed = left.kind() == "bracket_index_expression"
+        && left.field("field").is_none_or(|key| key.kind() != "string");
+    if computed {
+        return Sight::Nothing;
+    }
     let name = place(left);
     match defined(name.clone(), right) {
         Some(found) => found.into(),

@@ -75,15 +75,15 @@ fn holds_functions(object: Seen) -> bool {
             .is_some()
 }
 
-/// A function that is handed to a call which makes something of it: `memo(() => …)`.
+/// A function that makes up most of a call which makes something of it: `memo(() => …)`.
 fn wrapped_function(call: Seen) -> Option<Seen> {
     if call.kind() != "call_expression" {
         return None;
     }
-    let callee = call.field("function")?;
-    let plain = callee.kind() == "identifier" || callee.str().starts_with("React.");
     let function = call.field("arguments")?.find(is_function)?;
-    (plain && function.node.byte_range().len() * 2 > call.node.byte_range().len()).then_some(function)
+    let most = function.node.byte_range().len() * 2 > call.node.byte_range().len();
+    let rows = function.node.end_position().row - function.node.start_position().row;
+    (most && rows > 0).then_some(function)
 }
 
 /// What holding `value` makes of a name, if that is a definition.
