@@ -29,7 +29,8 @@ fn sources() -> &'static [(RelPath, String)] {
 }
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<(RelPath, String)>) {
-    for entry in std::fs::read_dir(root.join(folder)).expect("a folder of the repository").flatten() {
+    for entry in std::fs::read_dir(root.join(folder)).expect("a folder of the repository").flatten()
+    {
         let path = folder.join(entry.file_name());
         if entry.path().is_dir() {
             collect(root, &path, files);

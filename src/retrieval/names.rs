@@ -169,7 +169,8 @@ fn newest_versions<'a>(paths: impl Iterator<Item = &'a RelPath>) -> Map<&'a str,
 fn is_old(path: &RelPath, newest: &Map<&str, u32>) -> bool {
     with_above(path.as_str()).any(|(above, folder)| {
         OLD_FOLDERS.contains(&folder)
-            || version(folder).is_some_and(|version| newest.get(above).is_some_and(|n| *n > version))
+            || version(folder)
+                .is_some_and(|version| newest.get(above).is_some_and(|n| *n > version))
     })
 }
 
@@ -195,7 +196,8 @@ mod tests {
 
     #[test]
     fn older_versions_and_legacy_folders_are_told_apart() {
-        let names = names(&["api/v1/a.rs", "api/v2/a.rs", "v1/only.rs", "legacy/b.rs", "src/v1.rs"]);
+        let names =
+            names(&["api/v1/a.rs", "api/v2/a.rs", "v1/only.rs", "legacy/b.rs", "src/v1.rs"]);
         let old: Vec<bool> = (0..5).map(|file| names.is_old(file)).collect();
         assert_eq!(old, [true, false, false, true, false]);
     }

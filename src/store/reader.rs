@@ -237,9 +237,10 @@ impl Reader {
     /// # Errors
     /// Index: the file is damaged.
     pub fn totals(&self) -> Result<Totals> {
-        let lines = self.connection.query_row("SELECT coalesce(sum(lines), 0) FROM file", [], |row| {
-            row.get::<_, u64>(0)
-        });
+        let lines =
+            self.connection.query_row("SELECT coalesce(sum(lines), 0) FROM file", [], |row| {
+                row.get::<_, u64>(0)
+            });
         Ok(Totals {
             files: self.count("file")?,
             chunks: self.count("chunk")?,

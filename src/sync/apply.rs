@@ -61,7 +61,8 @@ pub(super) fn apply(
         });
         for batch in batches(&plan.read) {
             turn.check()?;
-            let prepared: Vec<Prepared> = batch.par_iter().map(|file| prepare(root, file)).collect();
+            let prepared: Vec<Prepared> =
+                batch.par_iter().map(|file| prepare(root, file)).collect();
             let ready = rows.collect(prepared, embedder, &mut applied)?;
             chunks += ready.batch.chunks.len();
             done += batch.len();
@@ -71,9 +72,9 @@ pub(super) fn apply(
             }
         }
         drop(send);
-        inserting.join().unwrap_or_else(|_| {
-            Err(Error::new(ErrorKind::Bug, "the inserting thread panicked"))
-        })
+        inserting
+            .join()
+            .unwrap_or_else(|_| Err(Error::new(ErrorKind::Bug, "the inserting thread panicked")))
     })?;
     Ok(applied)
 }
@@ -145,7 +146,11 @@ impl Rows {
                     ready.replaced.extend(known);
                 }
                 Prepared::Ready(file) => {
-                    *(if file.known.is_some() { &mut applied.changed } else { &mut applied.added }) += 1;
+                    *(if file.known.is_some() {
+                        &mut applied.changed
+                    } else {
+                        &mut applied.added
+                    }) += 1;
                     ready.replaced.extend(file.known);
                     files.push(*file);
                 }
@@ -187,7 +192,11 @@ impl Rows {
         batch.vectors = missing
             .iter()
             .zip(vectors)
-            .map(|((key, id, _), vector)| VectorRow { id: *id, key: *key, values: quantise(&vector) })
+            .map(|((key, id, _), vector)| VectorRow {
+                id: *id,
+                key: *key,
+                values: quantise(&vector),
+            })
             .collect();
         Ok(ids)
     }

@@ -23,9 +23,9 @@ pub fn stem(word: &str) -> Cow<'_, str> {
     if root.len() <= 4 {
         return Cow::Borrowed(root);
     }
-    let shorter = ENDINGS.iter().find_map(|ending| {
-        root.strip_suffix(ending).filter(|shorter| shorter.len() >= 3)
-    });
+    let shorter = ENDINGS
+        .iter()
+        .find_map(|ending| root.strip_suffix(ending).filter(|shorter| shorter.len() >= 3));
     let root = shorter.unwrap_or(root);
     let bytes = root.as_bytes();
     if bytes.len() > 3 && bytes[bytes.len() - 1] == bytes[bytes.len() - 2] {

@@ -187,11 +187,8 @@ fn describe(reply: &mut StatusReply, reader: &Reader, catalog: &Catalog) {
     let mut by_language: BTreeMap<&'static str, LanguageCount> = BTreeMap::new();
     for file in &catalog.files {
         let language = file.row.language.name();
-        let count = by_language.entry(language).or_insert(LanguageCount {
-            language,
-            files: 0,
-            chunks: 0,
-        });
+        let count =
+            by_language.entry(language).or_insert(LanguageCount { language, files: 0, chunks: 0 });
         count.files += 1;
         count.chunks += file.chunks.len();
     }

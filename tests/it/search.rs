@@ -96,7 +96,10 @@ fn a_plain_question_finds_the_code() {
     let reply = ask(&handle, "how long do we wait between attempts");
     assert_eq!(top(&reply).0, "src/net/retry.rs");
     assert_eq!(top(&ask(&handle, "drop the least recently used entry")).0, "src/cache.py");
-    assert_eq!(top(&ask(&handle, "read the header of a message")), ("src/parser.go", Some("parseHeader")));
+    assert_eq!(
+        top(&ask(&handle, "read the header of a message")),
+        ("src/parser.go", Some("parseHeader"))
+    );
 }
 
 #[test]
@@ -112,7 +115,8 @@ fn a_symbol_finds_its_definition_in_any_style() {
 #[test]
 fn tests_come_last_unless_asked_for() {
     let (_repo, handle) = indexed(PROJECT);
-    let places = |reply: &SearchReply| -> Vec<Place> { reply.hits.iter().map(|h| h.place).collect() };
+    let places =
+        |reply: &SearchReply| -> Vec<Place> { reply.hits.iter().map(|h| h.place).collect() };
     assert_eq!(places(&ask(&handle, "evict oldest"))[0], Place::Source);
     assert_eq!(places(&ask(&handle, "test that evict drops the oldest"))[0], Place::Test);
 }
@@ -120,8 +124,13 @@ fn tests_come_last_unless_asked_for() {
 #[test]
 fn words_outside_ascii_are_found() {
     let (_repo, handle) = indexed(PROJECT);
-    for (query, mode) in [("缓存的大小", Mode::Lexical), ("memoire reglee", Mode::Lexical), ("réglée", Mode::Hybrid)] {
-        let reply = search(&handle, SearchQuery { text: query.into(), mode: Some(mode), ..SearchQuery::default() });
+    for (query, mode) in
+        [("缓存的大小", Mode::Lexical), ("memoire reglee", Mode::Lexical), ("réglée", Mode::Hybrid)]
+    {
+        let reply = search(
+            &handle,
+            SearchQuery { text: query.into(), mode: Some(mode), ..SearchQuery::default() },
+        );
         assert_eq!(top(&reply).0, "src/notes.rs", "{query}");
     }
 }
@@ -130,7 +139,8 @@ fn words_outside_ascii_are_found() {
 fn filters_narrow_and_say_what_was_searched() {
     let (_repo, handle) = indexed(PROJECT);
     let query = |change: fn(&mut SearchQuery)| {
-        let mut query = SearchQuery { text: "evict retry backoff".into(), ..SearchQuery::default() };
+        let mut query =
+            SearchQuery { text: "evict retry backoff".into(), ..SearchQuery::default() };
         change(&mut query);
         search(&handle, query)
     };
@@ -145,7 +155,9 @@ fn filters_narrow_and_say_what_was_searched() {
     let no_tests = query(|q| q.paths = vec!["*.py".into(), "!tests/".into()]);
     assert!(paths(&no_tests).iter().all(|path| path == "src/cache.py"));
     let methods = query(|q| q.kinds = vec![ChunkKind::Method]);
-    assert!(methods.hits.iter().all(|hit| hit.kind == ChunkKind::Method) && !methods.hits.is_empty());
+    assert!(
+        methods.hits.iter().all(|hit| hit.kind == ChunkKind::Method) && !methods.hits.is_empty()
+    );
     let none = query(|q| q.paths = vec!["nowhere/**".into()]);
     assert!(none.hits.is_empty() && none.searched.chunks == 0);
     assert_eq!(none.notes, ["no indexed file passes the filters"]);
@@ -155,7 +167,12 @@ fn filters_narrow_and_say_what_was_searched() {
 fn exact_mode_finds_strings_and_regular_expressions() {
     let (_repo, handle) = indexed(PROJECT);
     let exact = |text: &str, regex| {
-        let query = SearchQuery { text: text.into(), mode: Some(Mode::Exact), regex, ..SearchQuery::default() };
+        let query = SearchQuery {
+            text: text.into(),
+            mode: Some(Mode::Exact),
+            regex,
+            ..SearchQuery::default()
+        };
         handle.search(query).wait()
     };
     let reply = exact("attempt.min(6)", false).expect("a plain string is fine");
@@ -186,7 +203,9 @@ fn scores_fall_and_stay_in_bounds() {
     let reply = ask(&handle, "cache entries in memory");
     assert!(reply.hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
     assert!(reply.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
-    assert!(reply.hits.iter().all(|hit| hit.similarity.is_some_and(|s| (-1.0..=1.001).contains(&s))));
+    assert!(
+        reply.hits.iter().all(|hit| hit.similarity.is_some_and(|s| (-1.0..=1.001).contains(&s)))
+    );
 }
 
 fn by_path<'a>(reply: &'a SearchReply, path: &str) -> &'a Hit {
@@ -220,7 +239,11 @@ fn hits_are_checked_against_the_disk() {
 #[test]
 fn nothing_found_names_near_symbols() {
     let (_repo, handle) = indexed(PROJECT);
-    let query = SearchQuery { text: "retri_polisy".into(), mode: Some(Mode::Lexical), ..SearchQuery::default() };
+    let query = SearchQuery {
+        text: "retri_polisy".into(),
+        mode: Some(Mode::Lexical),
+        ..SearchQuery::default()
+    };
     let reply = search(&handle, query);
     assert!(reply.hits.is_empty());
     assert!(reply.notes[0].contains("RetryPolicy"), "{:?}", reply.notes);
@@ -230,13 +253,15 @@ fn nothing_found_names_near_symbols() {
 fn snippets_skip_long_documentation_and_stay_short() {
     let doc = "/// A line of documentation.\n".repeat(12);
     let body = "    step();\n".repeat(30);
-    let (_repo, handle) = indexed(&format!("//- /src/long.rs\n{doc}pub fn documented() {{\n{body}}}\n"));
+    let (_repo, handle) =
+        indexed(&format!("//- /src/long.rs\n{doc}pub fn documented() {{\n{body}}}\n"));
     let hit = &ask(&handle, "documented").hits[0];
     assert!(hit.snippet.starts_with("pub fn documented()"), "{}", hit.snippet);
     assert_eq!(hit.snippet_line, 13);
     assert_eq!(hit.snippet.lines().count(), 8);
     assert!(hit.lines_cut > 0);
-    let full = SearchQuery { text: "documented".into(), include_text: true, ..SearchQuery::default() };
+    let full =
+        SearchQuery { text: "documented".into(), include_text: true, ..SearchQuery::default() };
     let hit = &search(&handle, full).hits[0];
     assert!(hit.snippet.lines().count() > 40 && hit.lines_cut == 0);
 }

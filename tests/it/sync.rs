@@ -30,7 +30,8 @@ fn content(repo: &Repo) -> BTreeMap<String, Vec<String>> {
     let mut out: BTreeMap<String, Vec<String>> = files
         .iter()
         .map(|file| {
-            let bytes = reader.blob(file.hash).expect("blobs").expect("every file's bytes are kept");
+            let bytes =
+                reader.blob(file.hash).expect("blobs").expect("every file's bytes are kept");
             (file.path.to_string(), vec![format!("{:?} {:?} {:?}", file.hash, file.place, bytes)])
         })
         .collect();
@@ -89,13 +90,18 @@ fn a_touched_file_is_not_indexed_again() {
 
 #[test]
 fn known_vectors_are_kept() {
-    let repo = support::repo("//- /src/a.rs\nfn first() {}\n\nfn second() { long_enough_to_stand_alone(); }\n");
+    let repo = support::repo(
+        "//- /src/a.rs\nfn first() {}\n\nfn second() { long_enough_to_stand_alone(); }\n",
+    );
     let handle = support::handle(repo.path());
     assert!(index(&handle).embedded > 0);
     repo.write("other/b.rs", "fn third() {}\n");
     assert_eq!(index(&handle).embedded, 1);
     repo.remove("other/b.rs");
-    repo.write("src/a.rs", "fn first() {}\n\nfn second() { long_enough_to_stand_alone(); }\n// end\n");
+    repo.write(
+        "src/a.rs",
+        "fn first() {}\n\nfn second() { long_enough_to_stand_alone(); }\n// end\n",
+    );
     index(&handle);
 }
 
@@ -213,7 +219,8 @@ fn edits() -> impl Strategy<Value = Vec<Vec<Edit>>> {
 }
 
 fn file_name(file: u8) -> String {
-    ["src/a.rs", "src/b.py", "lib/c.go", "docs/d.md", "src/deep/e.js", "notes.txt"][file as usize % 6]
+    ["src/a.rs", "src/b.py", "lib/c.go", "docs/d.md", "src/deep/e.js", "notes.txt"]
+        [file as usize % 6]
         .to_owned()
 }
 
@@ -232,7 +239,9 @@ fn edit(repo: &Repo, edit: &Edit) {
                 repo.write(&file_name(*to), text);
             }
         }
-        Edit::Ignore(file) => repo.write(".saiignore", if *file < 6 { file_name(*file) } else { String::new() }),
+        Edit::Ignore(file) => {
+            repo.write(".saiignore", if *file < 6 { file_name(*file) } else { String::new() })
+        }
     }
 }
 

@@ -16,11 +16,26 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("request", &["retrieval", "sync", "worker", "error", "turn"]),
     (
         "worker",
-        &["request", "retrieval", "sync", "chunk", "embed", "git", "store", "config", "error", "turn", "types"],
+        &[
+            "request",
+            "retrieval",
+            "sync",
+            "chunk",
+            "embed",
+            "git",
+            "store",
+            "config",
+            "error",
+            "turn",
+            "types",
+        ],
     ),
     // Rooms.
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),
-    ("sync", &["chunk", "embed", "git", "store", "text", "words", "config", "error", "turn", "types"]),
+    (
+        "sync",
+        &["chunk", "embed", "git", "store", "text", "words", "config", "error", "turn", "types"],
+    ),
     // Tools: only `chunk` uses another one.
     ("chunk", &["parse", "types"]),
     ("embed", &["config", "error"]),
@@ -108,8 +123,7 @@ fn imports(code: &str) -> BTreeSet<String> {
     let single = Regex::new(r"\bcrate::([a-z_]+)").expect("a fixed pattern");
     let group = Regex::new(r"\bcrate::\{([^;]*)\}").expect("a fixed pattern");
     let first = Regex::new(r"^\s*([a-z_]+)").expect("a fixed pattern");
-    let mut found: BTreeSet<String> =
-        single.captures_iter(code).map(|c| c[1].to_owned()).collect();
+    let mut found: BTreeSet<String> = single.captures_iter(code).map(|c| c[1].to_owned()).collect();
     for names in group.captures_iter(code) {
         let parts = names[1].split(',').filter_map(|part| first.captures(part));
         found.extend(parts.map(|c| c[1].to_owned()));
