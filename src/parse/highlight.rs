@@ -79,11 +79,19 @@ pub fn highlight(language: Language, text: &str) -> Vec<(Range<usize>, Highlight
     }
     let Some(grammar) = languages::find(language) else { return Vec::new() };
     let Some(configuration) = configuration(language) else { return Vec::new() };
+    // PHP is text until a tag says otherwise; a piece of a file has none.
+    let tag = if language == Language::Php && !text.contains("<?") { "<?php " } else { "" };
+    let tagged = format!("{tag}{text}");
     // The highlighter's own parse has no bound, so a text must pass ours first.
-    if super::parse(grammar, text, None).is_none() {
+    if super::parse(grammar, &tagged, None).is_none() {
         return Vec::new();
     }
-    coloured(configuration, text).unwrap_or_default()
+    let mut ranges = coloured(configuration, &tagged).unwrap_or_default();
+    ranges.retain(|(range, _)| range.start >= tag.len());
+    for (range, _) in &mut ranges {
+        *range = range.start - tag.len()..range.end - tag.len();
+    }
+    ranges
 }
 
 /// The highlighting query of a language, compiled once.
@@ -93,7 +101,7 @@ fn configuration(language: Language) -> Option<&'static HighlightConfiguration> 
     let row = GRAMMARS.iter().position(|row| row.language == language)?;
     let compile = || {
         let grammar = &GRAMMARS[row];
-        let query = grammar.highlights.join("\n");
+        let query = general_first(grammar.highlights);
         if query.is_empty() {
             return None;
         }
@@ -105,6 +113,19 @@ fn configuration(language: Language) -> Option<&'static HighlightConfiguration> 
         Some(compiled)
     };
     COMPILED[row].get_or_init(compile).as_ref()
+}
+
+/// The queries as one, with patterns for whole kinds (`(identifier) @variable`) at the beginning: a
+/// later pattern wins, but some grammars write the general ones last.
+fn general_first(queries: &[&str]) -> String {
+    let is_general = |line: &&str| {
+        let pattern = line.strip_prefix('(').and_then(|line| line.split_once(") @"));
+        let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || "_.".contains(c));
+        pattern.is_some_and(|(kind, capture)| is_name(kind) && is_name(capture.trim_end()))
+    };
+    let lines = || queries.iter().flat_map(|query| query.lines());
+    let (general, special) = (lines().filter(is_general), lines().filter(|l| !is_general(l)));
+    general.chain(special).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The coloured ranges; where highlights nest, the innermost counts.

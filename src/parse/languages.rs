@@ -551,6 +551,7 @@ const KOTLIN: Grammar = Grammar {
     ],
     name: jvm::kotlin_name,
     values: jvm::kotlin_values,
+    highlights: &[jvm::KOTLIN_HIGHLIGHTS],
     ..DEFAULT
 };
 

@@ -40,8 +40,8 @@ const BYTES_PER_STEP: usize = 4;
 const PIECE_BYTES: usize = 16 << 10;
 
 /// How often it may ask for each piece, on average; a scanner that searches for an end which is not
-/// there asks without end. Ordinary code takes a tenth.
-const READS_PER_PIECE: usize = 60;
+/// there asks without end. Ordinary code asks a few times.
+const READS_PER_PIECE: usize = 200;
 
 /// The time that a parse may take, whatever the other bounds say: this, and five microseconds a
 /// byte. Ordinary code takes a tenth. Only text that is no source code comes here, where

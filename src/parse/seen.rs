@@ -171,7 +171,14 @@ pub(super) fn tidy(name: &str) -> String {
 
 /// The last word of a type as written: `&'a mut io::Reader<T>` is a `Reader`.
 pub(super) fn type_word(written: &str) -> &str {
-    let head = written.find(['<', '[', '(']).map_or(written, |at| &written[..at]);
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let bytes = written.as_bytes();
+    let opens = |at: usize| match bytes[at] {
+        b'<' => true,
+        b'[' | b'(' => at > 0 && is_word(bytes[at - 1]),
+        _ => false,
+    };
+    let head = (0..bytes.len()).find(|at| opens(*at)).map_or(written, |at| &written[..at]);
     last_word(head).or_else(|| last_word(written)).unwrap_or(written)
 }
 

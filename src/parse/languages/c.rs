@@ -20,10 +20,12 @@ pub(in super::super) fn looks_like_cpp(text: &str) -> bool {
         let named = |word: &str| {
             let rest = line.strip_prefix(word).filter(|rest| rest.starts_with([' ', '\t']));
             rest.is_some_and(|rest| {
-                let rest = rest.trim();
-                let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-                name.len() < rest.len()
-                    && (name.is_empty() || name.trim_start().starts_with(['{', ':', ';', '<']))
+                let name = rest.trim_start();
+                let after = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+                let after = after.trim_start();
+                after.len() < name.len()
+                    && (after.is_empty() || after.starts_with("final"))
+                    || after.starts_with(['{', ':', ';', '<'])
             })
         };
         named("class")

@@ -2,6 +2,25 @@
 
 use super::super::seen::{Name, Seen, tidy, type_word};
 
+/// The grammar of Kotlin brings no highlighting query.
+pub(super) const KOTLIN_HIGHLIGHTS: &str = r#"
+(user_type (identifier) @type)
+(class_declaration name: (identifier) @type)
+(object_declaration name: (identifier) @type)
+(function_declaration name: (identifier) @function)
+(call_expression (identifier) @function)
+(navigation_expression (identifier) @property)
+(annotation) @attribute
+[(line_comment) (block_comment)] @comment
+[(string_literal) (multiline_string_literal) (character_literal)] @string
+[(number_literal) (float_literal)] @number
+[(visibility_modifier) (class_modifier) (function_modifier) (member_modifier)
+ (property_modifier) (inheritance_modifier)] @keyword
+["fun" "val" "var" "class" "interface" "object" "companion" "constructor" "init" "typealias"
+ "package" "import" "if" "else" "when" "for" "while" "do" "return" "throw" "try" "catch"
+ "finally" "in" "is" "as" "by"] @keyword
+"#;
+
 /// The names of fields, constants and enum constants.
 pub(super) fn java_values(seen: Seen) -> Vec<String> {
     if seen.kind() == "enum_constant" {
