@@ -300,7 +300,9 @@ impl Room<'_> {
                 // A definition that begins on a line of another one still begins its own chunk.
                 let row = if owners.is_cut[at] {
                     let rows = self.lines.rows(&definition.bytes);
-                    rows.clone().find(|row| owners.rows[*row] == Some(at)).map_or(row, |own| own.max(row))
+                    rows.clone()
+                        .find(|row| owners.rows[*row] == Some(at))
+                        .map_or(row, |own| own.max(row))
                 } else {
                     row
                 };

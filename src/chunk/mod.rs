@@ -116,7 +116,8 @@ fn split_by(sizes: &Sizes, path: &RelPath, language: Language, text: &str) -> Pi
 
 /// Windows of lines, cut where an unindented line follows a blank one if there is such a place.
 fn windows(lines: &Lines, sizes: &Sizes) -> Vec<Chunk> {
-    let limits = cuts::Limits { target: sizes.target, most: sizes.target * 4 / 3, lines: WINDOW_LINES };
+    let limits =
+        cuts::Limits { target: sizes.target, most: sizes.target * 4 / 3, lines: WINDOW_LINES };
     let Some(all) = lines.trim(0..lines.count()) else { return Vec::new() };
     cuts::split(lines, all, &limits, |row| lines.looks(row))
         .into_iter()

@@ -41,11 +41,67 @@ fn outlined(pieces: &Pieces) -> Vec<String> {
 /// Text that is or pretends to be source code.
 fn any_text() -> impl Strategy<Value = String> {
     let words = vec![
-        "{", "}", "(", ")", "[", "]", "<", ">", "\"", "'", "`", "\\", ";", ":", ",", ".", "=", "\n",
-        "\r\n", "\r", "\t", "    ", " ", "//", "/*", "*/", "#", "--", "{-", "\"\"\"", "<<EOF", "fn ",
-        "def ", "class ", "struct ", "impl ", "function ", "end", "do", "module ", "import ", "x",
-        "describe(\"a\", () => {", "@test \"t\" {", "case ", "if ", "名前", "é", "\u{3000}", "\u{feff}",
-        "\u{1}", "\u{0}", "#define A ", "template<", "=> ", "where", "let ", "const ", "```", "# ", "---",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        "<",
+        ">",
+        "\"",
+        "'",
+        "`",
+        "\\",
+        ";",
+        ":",
+        ",",
+        ".",
+        "=",
+        "\n",
+        "\r\n",
+        "\r",
+        "\t",
+        "    ",
+        " ",
+        "//",
+        "/*",
+        "*/",
+        "#",
+        "--",
+        "{-",
+        "\"\"\"",
+        "<<EOF",
+        "fn ",
+        "def ",
+        "class ",
+        "struct ",
+        "impl ",
+        "function ",
+        "end",
+        "do",
+        "module ",
+        "import ",
+        "x",
+        "describe(\"a\", () => {",
+        "@test \"t\" {",
+        "case ",
+        "if ",
+        "名前",
+        "é",
+        "\u{3000}",
+        "\u{feff}",
+        "\u{1}",
+        "\u{0}",
+        "#define A ",
+        "template<",
+        "=> ",
+        "where",
+        "let ",
+        "const ",
+        "```",
+        "# ",
+        "---",
     ];
     prop_oneof![
         prop::collection::vec(any::<u8>(), 0..600)
@@ -114,7 +170,10 @@ fn deep_nesting_splits_properly_in_every_language() {
 
 #[test]
 fn deeply_nested_definitions_have_bounded_names_around_them() {
-    let pieces = split_checked("a.py", &(0..200).map(|n| format!("{}class A{n}:\n", " ".repeat(n))).collect::<String>());
+    let pieces = split_checked(
+        "a.py",
+        &(0..200).map(|n| format!("{}class A{n}:\n", " ".repeat(n))).collect::<String>(),
+    );
     assert!(pieces.chunks.iter().all(|chunk| chunk.parents.len() <= 16));
 }
 
@@ -123,9 +182,19 @@ fn line_ends_and_indents_of_every_kind_split_alike() {
     for sample in SAMPLES {
         let plain = split_checked(sample.name, sample.text());
         let crlf = sample.text().replace('\n', "\r\n");
-        assert_eq!(outlined(&plain), outlined(&split_checked(sample.name, &crlf)), "{}", sample.name);
+        assert_eq!(
+            outlined(&plain),
+            outlined(&split_checked(sample.name, &crlf)),
+            "{}",
+            sample.name
+        );
         let bare = sample.text().trim_end();
-        assert_eq!(outlined(&plain), outlined(&split_checked(sample.name, bare)), "{}", sample.name);
+        assert_eq!(
+            outlined(&plain),
+            outlined(&split_checked(sample.name, bare)),
+            "{}",
+            sample.name
+        );
         split_checked(sample.name, &sample.text().replace("  ", "\t"));
         split_checked(sample.name, &sample.text().replace("run", "実行"));
     }
@@ -159,7 +228,8 @@ fn a_small_type_is_one_chunk_with_its_methods() {
 #[test]
 fn closing_brackets_and_shells_go_with_what_they_enclose() {
     let body = "        let long_enough_name = long_enough_name + 1;\n".repeat(8);
-    let text = format!("impl A {{\n    fn one() {{\n{body}    }}\n\n    fn two() {{\n{body}    }}\n}}\n");
+    let text =
+        format!("impl A {{\n    fn one() {{\n{body}    }}\n\n    fn two() {{\n{body}    }}\n}}\n");
     let pieces = split_checked("a.rs", &text);
     assert_eq!(outlined(&pieces), ["method one 1-11", "method two 13-23"]);
     assert!(pieces.chunks.iter().all(|chunk| chunk.parents == ["A"]));
@@ -168,7 +238,9 @@ fn closing_brackets_and_shells_go_with_what_they_enclose() {
 #[test]
 fn a_tiny_block_never_crosses_into_a_definition_that_it_does_not_belong_to() {
     let body = "        let long_enough_name = long_enough_name + 1;\n".repeat(8);
-    let text = format!("impl A {{\n    fn one() {{\n{body}    }}\n}}\n\nconst X: u8 = 1;\n\nimpl B {{\n    fn two() {{\n{body}    }}\n}}\n");
+    let text = format!(
+        "impl A {{\n    fn one() {{\n{body}    }}\n}}\n\nconst X: u8 = 1;\n\nimpl B {{\n    fn two() {{\n{body}    }}\n}}\n"
+    );
     let pieces = split_checked("a.rs", &text);
     assert_eq!(outlined(&pieces), ["method one 1-12", "block - 14-14", "method two 16-27"]);
     assert_eq!(pieces.chunks[1].defines, ["X"]);
@@ -177,7 +249,10 @@ fn a_tiny_block_never_crosses_into_a_definition_that_it_does_not_belong_to() {
 #[test]
 fn a_long_function_is_cut_between_statements_and_keeps_its_name() {
     let statement = "    if ready {\n        step(1);\n        step(2);\n    }\n";
-    let text = format!("impl A {{\n/// Runs.\npub fn run(&self) -> u8 {{\n{}}}\n}}\n", statement.repeat(100));
+    let text = format!(
+        "impl A {{\n/// Runs.\npub fn run(&self) -> u8 {{\n{}}}\n}}\n",
+        statement.repeat(100)
+    );
     let pieces = split_checked("a.rs", &text);
     assert!(pieces.chunks.len() > 2);
     for chunk in &pieces.chunks {
@@ -192,8 +267,15 @@ fn a_long_function_is_cut_between_statements_and_keeps_its_name() {
 
 #[test]
 fn functions_inside_a_long_function_have_chunks_of_their_own() {
-    let inner = |name: &str| format!("  function {name}() {{\n{}  }}\n\n", "    use(something, more);\n".repeat(20));
-    let text = format!("export function make() {{\n{}{}{}  return 1;\n}}\n", inner("first"), inner("second"), inner("third").repeat(5));
+    let inner = |name: &str| {
+        format!("  function {name}() {{\n{}  }}\n\n", "    use(something, more);\n".repeat(20))
+    };
+    let text = format!(
+        "export function make() {{\n{}{}{}  return 1;\n}}\n",
+        inner("first"),
+        inner("second"),
+        inner("third").repeat(5)
+    );
     let pieces = split_checked("a.js", &text);
     let second = pieces.chunks.iter().find(|c| c.symbol.as_deref() == Some("second"));
     assert_eq!(second.expect("a chunk of its own").parents, ["make"]);
@@ -242,7 +324,8 @@ fn windows_prefer_places_where_something_begins() {
 
 #[test]
 fn long_sections_are_cut_at_paragraphs_and_never_inside_short_fences() {
-    let part = "A paragraph of some length, with words in it.\n\n```sh\n\n# no heading\n\nrun\n```\n\n";
+    let part =
+        "A paragraph of some length, with words in it.\n\n```sh\n\n# no heading\n\nrun\n```\n\n";
     let text = format!("# Top\n\n## Long\n\n{}", part.repeat(80));
     let pieces = split_checked("a.md", &text);
     assert!(pieces.chunks.len() > 3);
@@ -262,7 +345,9 @@ fn files_below(root: &Path, most: usize) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => folders.push(entry.path()),
+                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => {
+                    folders.push(entry.path())
+                }
                 Ok(kind) if kind.is_file() => files.push(entry.path()),
                 _ => {}
             }

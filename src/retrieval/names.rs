@@ -1,4 +1,4 @@
-//! What file names and folders say: the words of each file's path, and whether a folder holds an
+//! What file names and folders say: the words of each file's name, and whether a folder holds an
 //! older version of another one.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ const OLD_FOLDERS: &[&str] =
 /// A word that begins another one counts for this share of it (`config` for `configuration`).
 const BEGINNING_LENGTH_MIN: usize = 3;
 
-/// The words of every file's name and folders, by number.
+/// The words of every file's name, by number.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     words: Vec<String>,
@@ -33,8 +33,6 @@ pub(super) struct Names {
 struct PathWords {
     /// Of the file's name, or of its folder where the name says nothing.
     name: Vec<u32>,
-    /// Of its last two folders.
-    folders: Vec<u32>,
     is_old: bool,
 }
 
@@ -54,16 +52,12 @@ impl Names {
         let mut names = Self::default();
         let mut ids: Map<String, u32> = Map::default();
         for path in paths {
-            let (name, folders) = telling_parts(path);
-            let mut intern = |text: &str| -> Vec<u32> {
-                let words = stemmed_parts(text).into_iter();
-                words.map(|word| names.intern(word, &mut ids)).collect()
-            };
-            let (name, folders) = (intern(name), intern(&folders));
+            let words = stemmed_parts(telling_part(path)).into_iter();
+            let name: Vec<u32> = words.map(|word| names.intern(word, &mut ids)).collect();
             for word in &name {
                 names.files_with[*word as usize] += 1;
             }
-            names.files.push(PathWords { name, folders, is_old: is_old(path, &newest) });
+            names.files.push(PathWords { name, is_old: is_old(path, &newest) });
         }
         names
     }
@@ -105,13 +99,6 @@ impl Names {
         if all > 0.0 { (same / all, begun / all) } else { (0.0, 0.0) }
     }
 
-    /// The share of the words of the last two folders that the question names.
-    pub(super) fn folders(&self, asked: &Asked, file: usize) -> f32 {
-        let words = &self.files[file].folders;
-        let named: f32 = words.iter().map(|word| asked.same[*word as usize]).sum();
-        named / words.len().max(1) as f32
-    }
-
     /// Whether the file lies in a folder of legacy code or of an older version (`v1` beside `v2`).
     pub(super) fn is_old(&self, file: usize) -> bool {
         self.files[file].is_old
@@ -130,15 +117,13 @@ pub(super) fn stemmed_parts(text: &str) -> Vec<String> {
     out
 }
 
-/// The text of the file's name and of its last two folders.
-fn telling_parts(path: &RelPath) -> (&str, String) {
-    let mut folders: Vec<&str> = path.folders().collect();
-    let mut name = path.stem();
+/// The file's name without its extension, or its folder where the name says nothing.
+fn telling_part(path: &RelPath) -> &str {
+    let name = path.stem();
     if GENERIC_STEMS.contains(&name.to_ascii_lowercase().as_str()) {
-        name = folders.pop().unwrap_or(name);
+        return path.folders().next_back().unwrap_or(name);
     }
-    let last = folders.len().saturating_sub(2);
-    (name, folders[last..].join(" "))
+    name
 }
 
 /// Whether one word begins the other.

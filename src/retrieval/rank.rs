@@ -179,7 +179,6 @@ fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
             let cost = cost_of.entry(place).or_insert_with(|| signals::place(question, place));
             points.set(Reason::FileName, name);
             points.set(Reason::FileNameBeginning, beginning);
-            points.set(Reason::Folders, catalog.names.folders(&asked, at));
             points.set(Reason::Place, *cost);
             points.set(Reason::Old, f32::from(u8::from(catalog.names.is_old(at))));
             points

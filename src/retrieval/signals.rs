@@ -13,7 +13,6 @@ pub(super) enum Reason {
     Meaning,
     FileName,
     FileNameBeginning,
-    Folders,
     Definition,
     DefinitionWords,
     Place,
@@ -23,7 +22,7 @@ pub(super) enum Reason {
 }
 
 /// How many reasons there are.
-const REASONS: usize = 11;
+const REASONS: usize = 10;
 
 /// What one unit of each signal is worth, with what is measured. Units: standard deviations over all
 /// chunks for words and meaning, shares (0..1) for names, as the functions below say for the rest.
@@ -31,17 +30,15 @@ const REASONS: usize = 11;
 /// (docs/benchmarks.md), library folders, whole checkouts and commit subjects together.
 const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     // BM25 over the chunk's words, in standard deviations.
-    (Reason::Words, "words", 0.4),
+    (Reason::Words, "words", 0.2),
     // Cosine of the vectors, in standard deviations.
-    (Reason::Meaning, "meaning", 0.6),
+    (Reason::Meaning, "meaning", 0.3),
     // Share of the file name that the question names, rare words counting more.
-    (Reason::FileName, "file name", 1.0),
+    (Reason::FileName, "file name", 0.5),
     // Share of the file name whose words the question begins, or that begin words of it.
-    (Reason::FileNameBeginning, "file name, in part", 0.5),
-    // Share of the last two folders that the question names.
-    (Reason::Folders, "folders", 0.5),
+    (Reason::FileNameBeginning, "file name, in part", 0.25),
     // The chunk defines the symbol that is asked for.
-    (Reason::Definition, "definition", 2.0),
+    (Reason::Definition, "definition", 1.0),
     // Share of the words of the best defined name that the question names.
     (Reason::DefinitionWords, "defined name", 0.5),
     // Tests, examples, documentation and the like, unless asked for.
@@ -51,7 +48,7 @@ const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     // How much else of the file answers the question.
     (Reason::Agreement, "rest of the file", 0.1),
     // Further chunks of a file whose better chunks are above.
-    (Reason::Repeat, "same file again", -2.0),
+    (Reason::Repeat, "same file again", -2.5),
 ];
 
 /// What a signal's unit is worth.
@@ -131,7 +128,7 @@ pub(super) fn place(question: &Question, place: Place) -> f32 {
     }
     match place {
         Place::Source => 0.0,
-        Place::Test | Place::Config => -1.0,
-        Place::Example | Place::Docs | Place::Generated | Place::Vendored => -2.0,
+        Place::Test | Place::Config | Place::Example => -1.5,
+        Place::Docs | Place::Generated | Place::Vendored => -3.0,
     }
 }

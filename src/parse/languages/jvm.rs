@@ -39,7 +39,9 @@ pub(super) fn java_values(seen: Seen) -> Vec<String> {
 pub(super) fn csharp_name(seen: Seen) -> Option<Name> {
     match seen.kind() {
         "indexer_declaration" => Some(Name::plain("this")),
-        "destructor_declaration" => seen.named().map(|name| Name::plain(&format!("~{}", name.text))),
+        "destructor_declaration" => {
+            seen.named().map(|name| Name::plain(&format!("~{}", name.text)))
+        }
         "operator_declaration" => {
             let operator = seen.field("operator").map(Seen::str).unwrap_or_default();
             Some(Name::plain(&format!("operator {operator}")))
@@ -80,8 +82,15 @@ pub(super) fn kotlin_name(seen: Seen) -> Option<Name> {
         _ => {}
     }
     let name = seen.named()?;
-    let receiver = seen.child(&["user_type", "nullable_type", "parenthesized_type", "function_value_parameters"]);
-    let receiver = receiver.filter(|receiver| seen.kind() == "function_declaration" && receiver.kind() != "function_value_parameters");
+    let receiver = seen.child(&[
+        "user_type",
+        "nullable_type",
+        "parenthesized_type",
+        "function_value_parameters",
+    ]);
+    let receiver = receiver.filter(|receiver| {
+        seen.kind() == "function_declaration" && receiver.kind() != "function_value_parameters"
+    });
     Some(match receiver {
         None => name,
         // After a syntax error the grammar may take the function's name for a part of the type.
