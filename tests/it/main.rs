@@ -9,10 +9,8 @@
 )]
 
 mod bad_input;
-mod chunk;
 mod cli;
 mod config;
-mod docs;
 mod embed;
 mod files;
 mod mcp;

@@ -240,13 +240,13 @@ fn hits_are_checked_against_the_disk() {
 fn nothing_found_names_near_symbols() {
     let (_repo, handle) = indexed(PROJECT);
     let query = SearchQuery {
-        text: "retri_polisy".into(),
+        text: "bakoffdelai".into(),
         mode: Some(Mode::Lexical),
         ..SearchQuery::default()
     };
     let reply = search(&handle, query);
     assert!(reply.hits.is_empty());
-    assert!(reply.notes[0].contains("RetryPolicy"), "{:?}", reply.notes);
+    assert!(reply.notes[0].contains("backoff_delay"), "{:?}", reply.notes);
 }
 
 #[test]
