@@ -27,7 +27,8 @@ pub(super) fn split(
     let mut pieces = Vec::new();
     let mut rest = lines.trim(rows);
     while let Some(rows) = rest {
-        let at = if fits(lines, &rows, limits) { rows.end } else { cut(lines, &rows, limits, &level) };
+        let at =
+            if fits(lines, &rows, limits) { rows.end } else { cut(lines, &rows, limits, &level) };
         pieces.extend(lines.trim(rows.start..at));
         rest = lines.trim(at..rows.end);
     }
@@ -57,9 +58,10 @@ fn cut(lines: &Lines, rows: &Range<usize>, limits: &Limits, level: impl Fn(usize
         long_enough && chars <= most && count <= (ideal_rows * 3 / 2).max(1)
     };
     let by_rows = limits.lines < usize::MAX;
-    let near = inner.clone().take_while(|row| size(*row) <= most).filter(|row| {
-        if by_rows { is_near(row) } else { size(*row) >= ideal / 2 }
-    });
+    let near = inner
+        .clone()
+        .take_while(|row| size(*row) <= most)
+        .filter(|row| if by_rows { is_near(row) } else { size(*row) >= ideal / 2 });
     let best = near.min_by_key(|row| (level(*row), size(*row).abs_diff(ideal)));
     let longest = || inner.clone().take_while(|row| size(*row) <= limits.most).last();
     best.or_else(longest).unwrap_or(rows.start + 1)

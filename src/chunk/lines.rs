@@ -35,7 +35,9 @@ impl<'t> Lines<'t> {
         };
         let (mut start, mut chars, mut ink) = (0, 0, 0);
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
-        for end in ends.chain(Some(text.len()).filter(|end| !text.is_empty() && !text.ends_with('\n') && *end > 0)) {
+        for end in ends.chain(
+            Some(text.len()).filter(|end| !text.is_empty() && !text.ends_with('\n') && *end > 0),
+        ) {
             lines.push(start, chars, ink);
             let line = &text[start..end];
             let (line_chars, line_ink) = measure(line);
@@ -83,7 +85,10 @@ impl<'t> Lines<'t> {
 
     /// The row that holds a byte.
     pub(super) fn row(&self, byte: usize) -> usize {
-        self.starts.partition_point(|start| *start <= byte).saturating_sub(1).min(self.count().saturating_sub(1))
+        self.starts
+            .partition_point(|start| *start <= byte)
+            .saturating_sub(1)
+            .min(self.count().saturating_sub(1))
     }
 
     /// The rows that hold a range of bytes, without the blank ends of the range.

@@ -42,7 +42,9 @@ pub(super) fn chunks(lines: &Lines, sizes: &Sizes) -> Vec<Chunk> {
     let level = |row: usize| lines.looks(row) + if in_fence[row] { IN_FENCE } else { 0 };
     let mut chunks = Vec::new();
     for section in sections {
-        for (position, rows) in cuts::split(lines, section.rows, &limits, level).into_iter().enumerate() {
+        for (position, rows) in
+            cuts::split(lines, section.rows, &limits, level).into_iter().enumerate()
+        {
             let mut chunk = lines.chunk(rows, ChunkKind::Section);
             chunk.symbol.clone_from(&section.title);
             chunk.parents.clone_from(&section.parents);
@@ -79,7 +81,9 @@ fn read(lines: &Lines) -> (Vec<Heading>, Vec<bool>) {
         }
         if let Some((level, title)) = atx(bare) {
             headings.push(Heading { row, level, title: tidy(title) });
-        } else if let Some(level) = setext(bare).filter(|_| row > matter && is_paragraph(lines, row - 1)) {
+        } else if let Some(level) =
+            setext(bare).filter(|_| row > matter && is_paragraph(lines, row - 1))
+        {
             let taken = headings.last().is_some_and(|last| last.row == row - 1);
             if !taken {
                 let title = lines.str(&(row - 1..row));
@@ -115,7 +119,10 @@ fn atx(bare: &str) -> Option<(usize, &str)> {
     is_heading.then(|| {
         let title = rest.trim();
         let shorn = title.trim_end_matches('#');
-        (level, if shorn.ends_with([' ', '\t']) || shorn.is_empty() { shorn.trim_end() } else { title })
+        (
+            level,
+            if shorn.ends_with([' ', '\t']) || shorn.is_empty() { shorn.trim_end() } else { title },
+        )
     })
 }
 
@@ -146,18 +153,23 @@ fn tidy(title: &str) -> String {
 fn sections(lines: &Lines, headings: Vec<Heading>) -> Vec<Section> {
     let mut sections = Vec::new();
     let first = headings.first().map_or(lines.count(), |heading| heading.row);
-    let push = |rows: Range<usize>, level, title: Option<String>, parents, sections: &mut Vec<Section>| {
-        if let Some(rows) = lines.trim(rows) {
-            sections.push(Section { rows, level, title, parents, others: Vec::new() });
-        }
-    };
+    let push =
+        |rows: Range<usize>, level, title: Option<String>, parents, sections: &mut Vec<Section>| {
+            if let Some(rows) = lines.trim(rows) {
+                sections.push(Section { rows, level, title, parents, others: Vec::new() });
+            }
+        };
     push(0..first, 0, None, Vec::new(), &mut sections);
     let mut open: Vec<Heading> = Vec::new();
-    let ends: Vec<usize> = headings.iter().skip(1).map(|next| next.row).chain([lines.count()]).collect();
+    let ends: Vec<usize> =
+        headings.iter().skip(1).map(|next| next.row).chain([lines.count()]).collect();
     for (heading, end) in headings.into_iter().zip(ends) {
         open.retain(|outer| outer.level < heading.level);
-        let parents: Vec<String> =
-            open.iter().map(|outer| outer.title.clone()).filter(|title| !title.is_empty()).collect();
+        let parents: Vec<String> = open
+            .iter()
+            .map(|outer| outer.title.clone())
+            .filter(|title| !title.is_empty())
+            .collect();
         let title = Some(heading.title.clone()).filter(|title| !title.is_empty());
         push(heading.row..end, heading.level, title, parents, &mut sections);
         open.push(heading);
@@ -170,9 +182,10 @@ fn sections(lines: &Lines, headings: Vec<Heading>) -> Vec<Section> {
 fn join_tiny(lines: &Lines, sections: Vec<Section>, sizes: &Sizes) -> Vec<Section> {
     let mut joined: Vec<Section> = Vec::with_capacity(sections.len());
     for mut section in sections {
-        let Some(before) = joined.last_mut().filter(|before| {
-            lines.ink(&before.rows) < sizes.tiny && before.level <= section.level
-        }) else {
+        let Some(before) = joined
+            .last_mut()
+            .filter(|before| lines.ink(&before.rows) < sizes.tiny && before.level <= section.level)
+        else {
             joined.push(section);
             continue;
         };
@@ -183,7 +196,8 @@ fn join_tiny(lines: &Lines, sections: Vec<Section>, sizes: &Sizes) -> Vec<Sectio
             before.others.extend(title.filter(|title| !before.others.contains(title)));
         } else if before.level < section.level {
             section.rows = both;
-            section.others = before.title.take().into_iter().chain(before.others.drain(..)).collect();
+            section.others =
+                before.title.take().into_iter().chain(before.others.drain(..)).collect();
             section.others.retain(|title| section.title.as_ref() != Some(title));
             *before = section;
         } else {

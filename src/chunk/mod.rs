@@ -73,7 +73,8 @@ pub struct Chunk {
     /// What it is made of.
     pub kind: ChunkKind,
     /// The name of the definition, or a heading; absent for blocks and windows. Of several small
-    /// definitions, the first one's.
+    /// definitions, the first one's. Later pieces of a long function keep it, with parents and
+    /// signature; later pieces of a long type are blocks in it.
     pub symbol: Option<String>,
     /// Every name that the chunk defines, `symbol` first.
     pub defines: Vec<String>,
@@ -116,7 +117,8 @@ fn split_by(sizes: &Sizes, path: &RelPath, language: Language, text: &str) -> Pi
 
 /// Windows of lines, cut where an unindented line follows a blank one if there is such a place.
 fn windows(lines: &Lines, sizes: &Sizes) -> Vec<Chunk> {
-    let limits = cuts::Limits { target: sizes.target, most: sizes.target * 4 / 3, lines: WINDOW_LINES };
+    let limits =
+        cuts::Limits { target: sizes.target, most: sizes.target * 4 / 3, lines: WINDOW_LINES };
     let Some(all) = lines.trim(0..lines.count()) else { return Vec::new() };
     cuts::split(lines, all, &limits, |row| lines.looks(row))
         .into_iter()

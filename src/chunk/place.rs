@@ -7,8 +7,21 @@ use crate::types::{Language, Place, RelPath};
 
 /// Folders of somebody else's code.
 const VENDORED: &[&str] = &[
-    "vendor", "vendors", "vendored", "third_party", "thirdparty", "third-party", "3rdparty",
-    "node_modules", "bower_components", "external", "externals", "extern", "deps", "Pods", "Carthage",
+    "vendor",
+    "vendors",
+    "vendored",
+    "third_party",
+    "thirdparty",
+    "third-party",
+    "3rdparty",
+    "node_modules",
+    "bower_components",
+    "external",
+    "externals",
+    "extern",
+    "deps",
+    "Pods",
+    "Carthage",
     "site-packages",
 ];
 
@@ -17,33 +30,110 @@ const GENERATED: &[&str] = &["generated", "__generated__", "autogen", "generated
 
 /// Folders of tests and their data.
 const TEST: &[&str] = &[
-    "test", "tests", "__tests__", "__test__", "spec", "specs", "testdata", "test-data", "test_data",
-    "fixtures", "__fixtures__", "__mocks__", "__snapshots__", "e2e", "androidTest", "commonTest",
-    "jvmTest", "jsTest", "nativeTest", "integration-tests", "integration_tests", "unit-tests",
-    "unit_tests", "src-test", "Tests", "UnitTests", "Test", "Specs", "Fixtures",
+    "test",
+    "tests",
+    "__tests__",
+    "__test__",
+    "spec",
+    "specs",
+    "testdata",
+    "test-data",
+    "test_data",
+    "fixtures",
+    "__fixtures__",
+    "__mocks__",
+    "__snapshots__",
+    "e2e",
+    "androidTest",
+    "commonTest",
+    "jvmTest",
+    "jsTest",
+    "nativeTest",
+    "integration-tests",
+    "integration_tests",
+    "unit-tests",
+    "unit_tests",
+    "src-test",
+    "Tests",
+    "UnitTests",
+    "Test",
+    "Specs",
+    "Fixtures",
 ];
 
 /// Folders of examples and of code around the product.
 const EXAMPLE: &[&str] = &[
-    "example", "examples", "sample", "samples", "demo", "demos", "bench", "benches", "benchmark",
-    "benchmarks", "perf", "playground", "playgrounds", "scripts", "Example", "Examples", "Samples",
-    "Demo", "Benchmarks", "tutorial", "tutorials", "sandbox",
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "demo",
+    "demos",
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "perf",
+    "playground",
+    "playgrounds",
+    "scripts",
+    "Example",
+    "Examples",
+    "Samples",
+    "Demo",
+    "Benchmarks",
+    "tutorial",
+    "tutorials",
+    "sandbox",
 ];
 
 /// Folders of documentation.
-const DOCS: &[&str] = &["doc", "docs", "documentation", "website", "man", "Documentation", "guides"];
+const DOCS: &[&str] =
+    &["doc", "docs", "documentation", "website", "man", "Documentation", "guides"];
 
 /// Folders of configuration.
 const CONFIG: &[&str] = &[".github", ".gitlab", ".circleci", ".vscode", ".idea", ".ci", ".config"];
 
 /// Files that configure, build or pin, by whole name.
 const CONFIG_FILES: &[&str] = &[
-    "Cargo.lock", "go.mod", "go.sum", "package.json", "package-lock.json", "yarn.lock",
-    "pnpm-lock.yaml", "composer.json", "composer.lock", "Gemfile", "Gemfile.lock", "Rakefile",
-    "Podfile", "Vagrantfile", "Jenkinsfile", "Procfile", "setup.py", "setup.cfg", "conanfile.py",
-    "noxfile.py", "build.zig", "build.rs", "build.sbt", "build.gradle.kts", "settings.gradle.kts",
-    "mix.exs", "mix.lock", ".formatter.exs", "Package.swift", "gulpfile.js", "Gruntfile.js",
-    "requirements.txt", "MANIFEST.in", "codecov.yml", "poetry.lock", "uv.lock", "flake.nix", "flake.lock",
+    "Cargo.lock",
+    "go.mod",
+    "go.sum",
+    "package.json",
+    "package-lock.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "composer.json",
+    "composer.lock",
+    "Gemfile",
+    "Gemfile.lock",
+    "Rakefile",
+    "Podfile",
+    "Vagrantfile",
+    "Jenkinsfile",
+    "Procfile",
+    "setup.py",
+    "setup.cfg",
+    "conanfile.py",
+    "noxfile.py",
+    "build.zig",
+    "build.rs",
+    "build.sbt",
+    "build.gradle.kts",
+    "settings.gradle.kts",
+    "mix.exs",
+    "mix.lock",
+    ".formatter.exs",
+    "Package.swift",
+    "gulpfile.js",
+    "Gruntfile.js",
+    "requirements.txt",
+    "MANIFEST.in",
+    "codecov.yml",
+    "poetry.lock",
+    "uv.lock",
+    "flake.nix",
+    "flake.lock",
 ];
 
 /// Languages in which files configure or build.
@@ -74,7 +164,10 @@ pub fn place(path: &RelPath, language: Language, text: &str) -> Place {
     if in_folder(GENERATED) || is_generated_name(name) || is_marked(language, text) {
         return Place::Generated;
     }
-    if in_folder(TEST) || path.folders().any(is_test_folder) || is_test_name(name, path.stem(), language) {
+    if in_folder(TEST)
+        || path.folders().any(is_test_folder)
+        || is_test_name(name, path.stem(), language)
+    {
         return Place::Test;
     }
     if in_folder(EXAMPLE) {
@@ -93,10 +186,32 @@ pub fn place(path: &RelPath, language: Language, text: &str) -> Place {
 /// Whether a file's name is one that generators give.
 fn is_generated_name(name: &str) -> bool {
     const ENDINGS: &[&str] = &[
-        ".pb.go", ".pb.h", ".pb.cc", "_pb2.py", "_pb2_grpc.py", "_pb2.pyi", ".g.dart", ".freezed.dart",
-        ".min.js", ".min.css", ".bundle.js", ".designer.cs", ".Designer.cs", ".g.cs", ".g.i.cs",
-        ".generated.cs", ".generated.ts", ".generated.js", ".generated.go", ".gen.go", ".gen.ts", "_gen.go",
-        "_generated.go", "_generated.rs", ".js.map", ".snap",
+        ".pb.go",
+        ".pb.h",
+        ".pb.cc",
+        "_pb2.py",
+        "_pb2_grpc.py",
+        "_pb2.pyi",
+        ".g.dart",
+        ".freezed.dart",
+        ".min.js",
+        ".min.css",
+        ".bundle.js",
+        ".designer.cs",
+        ".Designer.cs",
+        ".g.cs",
+        ".g.i.cs",
+        ".generated.cs",
+        ".generated.ts",
+        ".generated.js",
+        ".generated.go",
+        ".gen.go",
+        ".gen.ts",
+        "_gen.go",
+        "_generated.go",
+        "_generated.rs",
+        ".js.map",
+        ".snap",
     ];
     ENDINGS.iter().any(|ending| name.ends_with(ending)) || name.starts_with("zz_generated")
 }
@@ -121,9 +236,16 @@ fn is_marked(language: Language, text: &str) -> bool {
 /// Whether a comment is the mark of a generator.
 fn says_generated(comment: &str) -> bool {
     const MARKS: &[&str] = &[
-        "@generated", "autogenerated", "auto-generated", "automatically generated",
-        "this file is generated", "this file was generated", "generated automatically",
-        "generated by the protocol buffer", "machine generated", "machine-generated",
+        "@generated",
+        "autogenerated",
+        "auto-generated",
+        "automatically generated",
+        "this file is generated",
+        "this file was generated",
+        "generated automatically",
+        "generated by the protocol buffer",
+        "machine generated",
+        "machine-generated",
         "generated by swig",
     ];
     let lower = comment.to_lowercase();
@@ -136,7 +258,15 @@ fn says_generated(comment: &str) -> bool {
 /// Whether a folder holds tests by its name: `core.tests`, `MyApp.Tests`, `foo-test`, `test_foo`.
 fn is_test_folder(folder: &str) -> bool {
     const ENDINGS: &[&str] = &[
-        ".Tests", ".Test", ".UnitTests", ".IntegrationTests", ".tests", "-tests", "-test", "_tests", "_test",
+        ".Tests",
+        ".Test",
+        ".UnitTests",
+        ".IntegrationTests",
+        ".tests",
+        "-tests",
+        "-test",
+        "_tests",
+        "_test",
         "Tests",
     ];
     ENDINGS.iter().any(|ending| folder.len() > ending.len() && folder.ends_with(ending))
@@ -145,7 +275,18 @@ fn is_test_folder(folder: &str) -> bool {
 /// Whether a file holds tests by its name.
 fn is_test_name(name: &str, stem: &str, language: Language) -> bool {
     let lower = stem.to_lowercase();
-    let dotted = [".test", ".spec", ".tests", ".specs", "-test", "-spec", "_test", "_spec", "_tests", "_unittest"];
+    let dotted = [
+        ".test",
+        ".spec",
+        ".tests",
+        ".specs",
+        "-test",
+        "-spec",
+        "_test",
+        "_spec",
+        "_tests",
+        "_unittest",
+    ];
     let whole = ["test", "tests", "conftest", "test_helper", "spec_helper", "rails_helper"];
     if whole.contains(&lower.as_str()) || dotted.iter().any(|ending| lower.ends_with(ending)) {
         return true;
@@ -156,8 +297,15 @@ fn is_test_name(name: &str, stem: &str, language: Language) -> bool {
     // `FooTest.java`, `FooTests.cs`, `FooSpec.scala`, `TestFoo.java`, `FooTestCase.php`, `FooIT.java`.
     let is_cased = matches!(
         language,
-        Language::Java | Language::Kotlin | Language::Scala | Language::CSharp | Language::Php
-            | Language::Swift | Language::Groovy | Language::Haskell | Language::Cpp
+        Language::Java
+            | Language::Kotlin
+            | Language::Scala
+            | Language::CSharp
+            | Language::Php
+            | Language::Swift
+            | Language::Groovy
+            | Language::Haskell
+            | Language::Cpp
     );
     let endings = ["Test", "Tests", "Spec", "Specs", "TestCase", "Suite", "TestBase"];
     let begins = stem.strip_prefix("Test").is_some_and(|rest| rest.starts_with(char::is_uppercase));

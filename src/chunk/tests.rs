@@ -3,7 +3,7 @@
 mod languages;
 mod places;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -41,11 +41,67 @@ fn outlined(pieces: &Pieces) -> Vec<String> {
 /// Text that is or pretends to be source code.
 fn any_text() -> impl Strategy<Value = String> {
     let words = vec![
-        "{", "}", "(", ")", "[", "]", "<", ">", "\"", "'", "`", "\\", ";", ":", ",", ".", "=", "\n",
-        "\r\n", "\r", "\t", "    ", " ", "//", "/*", "*/", "#", "--", "{-", "\"\"\"", "<<EOF", "fn ",
-        "def ", "class ", "struct ", "impl ", "function ", "end", "do", "module ", "import ", "x",
-        "describe(\"a\", () => {", "@test \"t\" {", "case ", "if ", "名前", "é", "\u{3000}", "\u{feff}",
-        "\u{1}", "\u{0}", "#define A ", "template<", "=> ", "where", "let ", "const ", "```", "# ", "---",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        "<",
+        ">",
+        "\"",
+        "'",
+        "`",
+        "\\",
+        ";",
+        ":",
+        ",",
+        ".",
+        "=",
+        "\n",
+        "\r\n",
+        "\r",
+        "\t",
+        "    ",
+        " ",
+        "//",
+        "/*",
+        "*/",
+        "#",
+        "--",
+        "{-",
+        "\"\"\"",
+        "<<EOF",
+        "fn ",
+        "def ",
+        "class ",
+        "struct ",
+        "impl ",
+        "function ",
+        "end",
+        "do",
+        "module ",
+        "import ",
+        "x",
+        "describe(\"a\", () => {",
+        "@test \"t\" {",
+        "case ",
+        "if ",
+        "名前",
+        "é",
+        "\u{3000}",
+        "\u{feff}",
+        "\u{1}",
+        "\u{0}",
+        "#define A ",
+        "template<",
+        "=> ",
+        "where",
+        "let ",
+        "const ",
+        "```",
+        "# ",
+        "---",
     ];
     prop_oneof![
         prop::collection::vec(any::<u8>(), 0..600)
@@ -80,8 +136,6 @@ fn mutated_sample() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     #[test]
     fn every_text_splits_properly_in_every_language(
         text in prop_oneof![any_text(), mutated_sample()],
@@ -114,7 +168,10 @@ fn deep_nesting_splits_properly_in_every_language() {
 
 #[test]
 fn deeply_nested_definitions_have_bounded_names_around_them() {
-    let pieces = split_checked("a.py", &(0..200).map(|n| format!("{}class A{n}:\n", " ".repeat(n))).collect::<String>());
+    let pieces = split_checked(
+        "a.py",
+        &(0..200).map(|n| format!("{}class A{n}:\n", " ".repeat(n))).collect::<String>(),
+    );
     assert!(pieces.chunks.iter().all(|chunk| chunk.parents.len() <= 16));
 }
 
@@ -123,9 +180,19 @@ fn line_ends_and_indents_of_every_kind_split_alike() {
     for sample in SAMPLES {
         let plain = split_checked(sample.name, sample.text());
         let crlf = sample.text().replace('\n', "\r\n");
-        assert_eq!(outlined(&plain), outlined(&split_checked(sample.name, &crlf)), "{}", sample.name);
+        assert_eq!(
+            outlined(&plain),
+            outlined(&split_checked(sample.name, &crlf)),
+            "{}",
+            sample.name
+        );
         let bare = sample.text().trim_end();
-        assert_eq!(outlined(&plain), outlined(&split_checked(sample.name, bare)), "{}", sample.name);
+        assert_eq!(
+            outlined(&plain),
+            outlined(&split_checked(sample.name, bare)),
+            "{}",
+            sample.name
+        );
         split_checked(sample.name, &sample.text().replace("  ", "\t"));
         split_checked(sample.name, &sample.text().replace("run", "実行"));
     }
@@ -159,7 +226,8 @@ fn a_small_type_is_one_chunk_with_its_methods() {
 #[test]
 fn closing_brackets_and_shells_go_with_what_they_enclose() {
     let body = "        let long_enough_name = long_enough_name + 1;\n".repeat(8);
-    let text = format!("impl A {{\n    fn one() {{\n{body}    }}\n\n    fn two() {{\n{body}    }}\n}}\n");
+    let text =
+        format!("impl A {{\n    fn one() {{\n{body}    }}\n\n    fn two() {{\n{body}    }}\n}}\n");
     let pieces = split_checked("a.rs", &text);
     assert_eq!(outlined(&pieces), ["method one 1-11", "method two 13-23"]);
     assert!(pieces.chunks.iter().all(|chunk| chunk.parents == ["A"]));
@@ -168,7 +236,9 @@ fn closing_brackets_and_shells_go_with_what_they_enclose() {
 #[test]
 fn a_tiny_block_never_crosses_into_a_definition_that_it_does_not_belong_to() {
     let body = "        let long_enough_name = long_enough_name + 1;\n".repeat(8);
-    let text = format!("impl A {{\n    fn one() {{\n{body}    }}\n}}\n\nconst X: u8 = 1;\n\nimpl B {{\n    fn two() {{\n{body}    }}\n}}\n");
+    let text = format!(
+        "impl A {{\n    fn one() {{\n{body}    }}\n}}\n\nconst X: u8 = 1;\n\nimpl B {{\n    fn two() {{\n{body}    }}\n}}\n"
+    );
     let pieces = split_checked("a.rs", &text);
     assert_eq!(outlined(&pieces), ["method one 1-12", "block - 14-14", "method two 16-27"]);
     assert_eq!(pieces.chunks[1].defines, ["X"]);
@@ -177,7 +247,10 @@ fn a_tiny_block_never_crosses_into_a_definition_that_it_does_not_belong_to() {
 #[test]
 fn a_long_function_is_cut_between_statements_and_keeps_its_name() {
     let statement = "    if ready {\n        step(1);\n        step(2);\n    }\n";
-    let text = format!("impl A {{\n/// Runs.\npub fn run(&self) -> u8 {{\n{}}}\n}}\n", statement.repeat(100));
+    let text = format!(
+        "impl A {{\n/// Runs.\npub fn run(&self) -> u8 {{\n{}}}\n}}\n",
+        statement.repeat(100)
+    );
     let pieces = split_checked("a.rs", &text);
     assert!(pieces.chunks.len() > 2);
     for chunk in &pieces.chunks {
@@ -192,8 +265,15 @@ fn a_long_function_is_cut_between_statements_and_keeps_its_name() {
 
 #[test]
 fn functions_inside_a_long_function_have_chunks_of_their_own() {
-    let inner = |name: &str| format!("  function {name}() {{\n{}  }}\n\n", "    use(something, more);\n".repeat(20));
-    let text = format!("export function make() {{\n{}{}{}  return 1;\n}}\n", inner("first"), inner("second"), inner("third").repeat(5));
+    let inner = |name: &str| {
+        format!("  function {name}() {{\n{}  }}\n\n", "    use(something, more);\n".repeat(20))
+    };
+    let text = format!(
+        "export function make() {{\n{}{}{}  return 1;\n}}\n",
+        inner("first"),
+        inner("second"),
+        inner("third").repeat(5)
+    );
     let pieces = split_checked("a.js", &text);
     let second = pieces.chunks.iter().find(|c| c.symbol.as_deref() == Some("second"));
     assert_eq!(second.expect("a chunk of its own").parents, ["make"]);
@@ -242,7 +322,8 @@ fn windows_prefer_places_where_something_begins() {
 
 #[test]
 fn long_sections_are_cut_at_paragraphs_and_never_inside_short_fences() {
-    let part = "A paragraph of some length, with words in it.\n\n```sh\n\n# no heading\n\nrun\n```\n\n";
+    let part =
+        "A paragraph of some length, with words in it.\n\n```sh\n\n# no heading\n\nrun\n```\n\n";
     let text = format!("# Top\n\n## Long\n\n{}", part.repeat(80));
     let pieces = split_checked("a.md", &text);
     assert!(pieces.chunks.len() > 3);
@@ -255,56 +336,29 @@ fn long_sections_are_cut_at_paragraphs_and_never_inside_short_fences() {
     assert_eq!(pieces.chunks[0].defines, ["Long", "Top"]);
 }
 
-/// Up to `most` files below `root`, spread evenly.
-fn files_below(root: &Path, most: usize) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() => files.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    files.sort();
-    let stride = (files.len() / most.max(1)).max(1);
-    files.into_iter().step_by(stride).collect()
-}
-
-/// Splits files as they are, and fails at the first improper split. Returns how many there were.
-fn split_files(root: &Path, files: &[PathBuf]) -> usize {
-    let mut count = 0;
-    for file in files {
-        let Ok(bytes) = std::fs::read(file) else { continue };
-        if bytes.len() > 1 << 20 || bytes.contains(&0) {
-            continue;
-        }
-        let name = file.strip_prefix(root).expect("below the root").to_string_lossy();
-        split_checked(&name, &String::from_utf8_lossy(&bytes));
-        count += 1;
-    }
-    count
-}
-
 #[test]
-fn real_files_split_properly() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    assert!(split_files(&here, &files_below(&here, usize::MAX)) > 10);
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-    if let Some(sources) = home.map(|home| home.join("registry/src")) {
-        split_files(&sources, &files_below(&sources, 300));
+fn a_long_type_is_cut_into_blocks_in_it() {
+    let text = format!(
+        "/// Many.\npub enum Many {{\n{}}}\n",
+        (0..300).map(|n| format!("    Variant{n},\n")).collect::<String>()
+    );
+    let pieces = split_checked("a.rs", &text);
+    assert!(pieces.chunks.len() > 2);
+    assert_eq!(pieces.chunks[0].defines[..2], ["Many", "Variant0"]);
+    for chunk in &pieces.chunks[1..] {
+        assert_eq!((chunk.kind, &chunk.symbol), (ChunkKind::Block, &None));
+        assert_eq!(chunk.parents, ["Many"]);
+        assert!(chunk.defines.iter().all(|name| name.starts_with("Variant")));
     }
 }
 
 #[test]
-fn a_corpus_splits_properly() {
-    let Some(corpus) = std::env::var_os("SAI_CORPUS").map(PathBuf::from) else {
-        eprintln!("left out: SAI_CORPUS names no folder of repositories");
-        return;
-    };
-    let count = split_files(&corpus, &files_below(&corpus, usize::MAX));
-    assert!(count > 0, "no text files under {}", corpus.display());
+fn a_remark_between_definitions_goes_with_the_next_one() {
+    let body = "    use(long_enough_name, long_enough_name);\n".repeat(8);
+    let banner = "/*\n**********************************************\n* Things that are done afterwards, and by whom\n**********************************************\n*/";
+    let text = format!("function one() {{\n{body}}}\n\n{banner}\n\nfunction two() {{\n{body}}}\n");
+    assert_eq!(
+        outlined(&split_checked("a.js", &text)),
+        ["function one 1-10", "function two 12-27"]
+    );
 }

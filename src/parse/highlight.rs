@@ -145,7 +145,9 @@ fn coloured(
                 open.pop();
             }
             HighlightEvent::Source { start, end } => {
-                let Some(highlight) = open.last().copied().filter(|_| start < end) else { continue };
+                let Some(highlight) = open.last().copied().filter(|_| start < end) else {
+                    continue;
+                };
                 match ranges.last_mut() {
                     Some((range, last)) if *last == highlight && range.end == start => {
                         range.end = end;

@@ -8,11 +8,49 @@ const WORD_BYTES_MAX: usize = 100;
 
 /// Words that introduce or modify an import, and names that say nothing.
 const SILENT: &[&str] = &[
-    "import", "use", "using", "require", "require_relative", "require_once", "include",
-    "include_once", "autoload", "extern", "pub", "static", "type", "typeof", "const", "let", "var",
-    "local", "qualified", "safe", "class", "struct", "enum", "protocol", "func", "function",
-    "package", "export", "default", "given", "global", "unsafe", "alias", "crate", "super", "self",
-    "Self", "this", "load", "load_file", "dofile", "source", "await",
+    "import",
+    "use",
+    "using",
+    "require",
+    "require_relative",
+    "require_once",
+    "include",
+    "include_once",
+    "autoload",
+    "extern",
+    "pub",
+    "static",
+    "type",
+    "typeof",
+    "const",
+    "let",
+    "var",
+    "local",
+    "qualified",
+    "safe",
+    "class",
+    "struct",
+    "enum",
+    "protocol",
+    "func",
+    "function",
+    "package",
+    "export",
+    "default",
+    "given",
+    "global",
+    "unsafe",
+    "alias",
+    "crate",
+    "super",
+    "self",
+    "Self",
+    "this",
+    "load",
+    "load_file",
+    "dofile",
+    "source",
+    "await",
 ];
 
 /// Endings of file names that are not part of a module's name.
@@ -49,7 +87,8 @@ pub(super) fn words(written: &str) -> Vec<String> {
 /// The name of the module that a path stands for: `./lib/retry.js` is `retry`.
 pub(super) fn path_word(path: &str) -> &str {
     let is_version = |part: &str| {
-        part.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        part.strip_prefix('v')
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
     };
     let is_idle = |part: &str| matches!(part, "" | "." | ".." | "index") || is_version(part);
     let stem = |part: &'_ str| -> Option<(usize, usize)> {
@@ -152,7 +191,10 @@ mod tests {
             ("use std::{io::{self, Read}, fmt as f};", "io Read fmt f"),
             ("use a::b::*;", "b"),
             ("pub use crate::store::Reader;", "Reader"),
-            ("import (\n\t\"fmt\"\n\tyaml \"gopkg.in/yaml.v3\"\n\t\"github.com/a/b/v2\"\n)", "fmt yaml b"),
+            (
+                "import (\n\t\"fmt\"\n\tyaml \"gopkg.in/yaml.v3\"\n\t\"github.com/a/b/v2\"\n)",
+                "fmt yaml b",
+            ),
             ("import static x.Y.z;", "z"),
             ("import java.util.*;", "util"),
             ("import os.path as p, sys", "path p sys"),

@@ -191,10 +191,7 @@ const PYTHON: Grammar = Grammar {
         (Role::Function, &["function_definition"]),
         (Role::Type, &["class_definition"]),
         (Role::Value, &["type_alias_statement"]),
-        (
-            Role::Import,
-            &["import_statement", "import_from_statement", "future_import_statement"],
-        ),
+        (Role::Import, &["import_statement", "import_from_statement", "future_import_statement"]),
         (Role::Comment, &["comment"]),
         (Role::Attribute, &["decorator"]),
         (Role::Wrapper, &["decorated_definition"]),
@@ -233,10 +230,7 @@ const JAVASCRIPT: Grammar = Grammar {
         (Role::Comment, &["comment"]),
         (Role::Attribute, &["decorator"]),
         (Role::Wrapper, &["lexical_declaration", "variable_declaration"]),
-        (
-            Role::Inside,
-            &["object", "if_statement", "else_clause", "try_statement", "catch_clause"],
-        ),
+        (Role::Inside, &["object", "if_statement", "else_clause", "try_statement", "catch_clause"]),
         (Role::Body, &["class_body", "statement_block"]),
         (
             Role::Special,
@@ -288,10 +282,7 @@ const TYPESCRIPT: Grammar = Grammar {
         (Role::Comment, &["comment"]),
         (Role::Attribute, &["decorator"]),
         (Role::Wrapper, &["ambient_declaration", "lexical_declaration", "variable_declaration"]),
-        (
-            Role::Inside,
-            &["object", "if_statement", "else_clause", "try_statement", "catch_clause"],
-        ),
+        (Role::Inside, &["object", "if_statement", "else_clause", "try_statement", "catch_clause"]),
         (Role::Body, &["class_body", "statement_block", "interface_body", "enum_body"]),
         (
             Role::Special,
@@ -443,10 +434,7 @@ const CSHARP: Grammar = Grammar {
             ],
         ),
         (Role::Namespace, &["namespace_declaration"]),
-        (
-            Role::Property,
-            &["property_declaration", "indexer_declaration", "event_declaration"],
-        ),
+        (Role::Property, &["property_declaration", "indexer_declaration", "event_declaration"]),
         (Role::Value, &["field_declaration", "event_field_declaration"]),
         (Role::Variant, &["enum_member_declaration"]),
         (Role::Import, &["using_directive"]),
@@ -580,7 +568,13 @@ const SWIFT: Grammar = Grammar {
         (Role::Modifiers, &["modifiers"]),
         (
             Role::Body,
-            &["class_body", "enum_class_body", "protocol_body", "function_body", "computed_property"],
+            &[
+                "class_body",
+                "enum_class_body",
+                "protocol_body",
+                "function_body",
+                "computed_property",
+            ],
         ),
         (Role::Special, &["class_declaration"]),
     ],
@@ -614,7 +608,10 @@ const SCALA: Grammar = Grammar {
         (Role::Comment, &["comment", "block_comment"]),
         (Role::Attribute, &["annotation"]),
         (Role::Inside, &["enum_case_definitions"]),
-        (Role::Body, &["template_body", "with_template_body", "enum_body", "block", "indented_block"]),
+        (
+            Role::Body,
+            &["template_body", "with_template_body", "enum_body", "block", "indented_block"],
+        ),
         (Role::Special, &["given_definition", "call_expression", "infix_expression"]),
     ],
     name: scala::name,
@@ -681,10 +678,7 @@ const HASKELL: Grammar = Grammar {
     language: Language::Haskell,
     grammar: || tree_sitter_haskell::LANGUAGE.into(),
     kinds: &[
-        (
-            Role::Function,
-            &["function", "bind", "signature", "pattern_synonym", "foreign_import"],
-        ),
+        (Role::Function, &["function", "bind", "signature", "pattern_synonym", "foreign_import"]),
         (
             Role::Type,
             &[
@@ -704,7 +698,13 @@ const HASKELL: Grammar = Grammar {
         (Role::Variant, &["record", "prefix", "newtype_constructor", "gadt_constructor"]),
         (
             Role::Inside,
-            &["imports", "declarations", "data_constructors", "data_constructor", "gadt_constructors"],
+            &[
+                "imports",
+                "declarations",
+                "data_constructors",
+                "data_constructor",
+                "gadt_constructors",
+            ],
         ),
         (Role::Body, &["class_declarations", "instance_declarations"]),
     ],

@@ -83,7 +83,9 @@ pub(super) fn bats(text: &str) -> Cow<'_, str> {
 
 /// Literate Haskell: the lines that begin with `>`, without it.
 pub(super) fn birds(text: &str) -> Cow<'_, str> {
-    if !text.lines().any(|line| line.starts_with("> ")) || text.lines().any(|line| line.starts_with("module ")) {
+    if !text.lines().any(|line| line.starts_with("> "))
+        || text.lines().any(|line| line.starts_with("module "))
+    {
         return Cow::Borrowed(text);
     }
     let mut masked = String::with_capacity(text.len());
@@ -132,5 +134,7 @@ pub(super) fn scripts(text: &str) -> Cow<'_, str> {
 
 /// As many spaces as the line has bytes, with its line break.
 fn push_blank(masked: &mut String, line: &str) {
-    masked.extend(line.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { byte as char } else { ' ' }));
+    masked.extend(
+        line.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { byte as char } else { ' ' }),
+    );
 }

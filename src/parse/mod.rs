@@ -180,11 +180,7 @@ thread_local! {
 }
 
 /// The tree of a text, or of a range of it, unless it is too long or costs too many steps.
-fn parse(
-    grammar: &'static Grammar,
-    text: &str,
-    range: Option<tree_sitter::Range>,
-) -> Option<Tree> {
+fn parse(grammar: &'static Grammar, text: &str, range: Option<tree_sitter::Range>) -> Option<Tree> {
     if text.len() > PARSED_BYTES_MAX {
         return None;
     }
@@ -221,7 +217,11 @@ fn parse_bounded(parser: &mut Parser, text: &str) -> Option<Tree> {
     let mut progress = |_: &tree_sitter::ParseState| {
         steps += 1;
         let spent = steps > steps_max || reads.get() > reads_max;
-        if spent || Instant::now() > until { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if spent || Instant::now() > until {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let tree = parser.parse_with_options(&mut read, None, Some(options));

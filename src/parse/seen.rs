@@ -161,7 +161,8 @@ impl<'t> Seen<'t> {
 /// A name on one line, without quotes around it, not too long.
 pub(super) fn tidy(name: &str) -> String {
     let name = name.trim();
-    let quoted = ['"', '\'', '`'].iter().find_map(|quote| name.strip_prefix(*quote)?.strip_suffix(*quote));
+    let quoted =
+        ['"', '\'', '`'].iter().find_map(|quote| name.strip_prefix(*quote)?.strip_suffix(*quote));
     let words: Vec<&str> = quoted.unwrap_or(name).split_whitespace().collect();
     match words[..] {
         [word] if word.len() <= NAME_CHARS_MAX => word.to_owned(),

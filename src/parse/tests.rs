@@ -29,7 +29,8 @@ fn every_kind_in_a_row_is_a_kind_of_its_grammar() {
 #[test]
 fn no_kind_has_two_roles() {
     for row in GRAMMARS {
-        let mut kinds: Vec<&str> = row.kinds.iter().flat_map(|(_, kinds)| *kinds).copied().collect();
+        let mut kinds: Vec<&str> =
+            row.kinds.iter().flat_map(|(_, kinds)| *kinds).copied().collect();
         let count = kinds.len();
         kinds.sort_unstable();
         kinds.dedup();
@@ -39,7 +40,8 @@ fn no_kind_has_two_roles() {
 
 #[test]
 fn outlines_are_in_order_and_parents_come_first() {
-    let text = "mod a { cfg_x! { fn b() {} } fn c() { } }\ncfg_y! { mod d { fn e() {} } }\nfn f() {}\n";
+    let text =
+        "mod a { cfg_x! { fn b() {} } fn c() { } }\ncfg_y! { mod d { fn e() {} } }\nfn f() {}\n";
     let outline = outline(Language::Rust, text, 3_000).expect("a grammar");
     let names: Vec<&str> = outline.definitions.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(names, ["a", "b", "c", "d", "e", "f"]);
@@ -52,9 +54,13 @@ fn outlines_are_in_order_and_parents_come_first() {
 fn syntax_errors_leave_what_could_be_parsed() {
     let rust = "fn whole() { 1 }\n\nstruct Half {\n\nfn after() { 2 }\n";
     assert!(defined(Language::Rust, rust).contains(&"Function whole".to_owned()));
-    let python = "def whole():\n    return 1\n\ndef half(:\n    return\n\ndef after():\n    return 2\n";
+    let python =
+        "def whole():\n    return 1\n\ndef half(:\n    return\n\ndef after():\n    return 2\n";
     let found = defined(Language::Python, python);
-    assert!(found.contains(&"Function whole".into()) && found.contains(&"Function after".into()), "{found:?}");
+    assert!(
+        found.contains(&"Function whole".into()) && found.contains(&"Function after".into()),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -67,15 +73,43 @@ fn names_are_those_that_were_written() {
     let cases: &[(Language, &str, &[&str])] = &[
         (Language::Rust, "impl<T> A for &'a [b::C<T>] { fn f() {} }", &["Extension C", "Method f"]),
         (Language::Go, "func (r *pkg.T[K]) M() {}", &["Method T.M"]),
-        (Language::Cpp, "A::B::~B() {}\nA::operator bool() { return 1; }", &["Method A.B.~B", "Method A.operator bool"]),
+        (
+            Language::Cpp,
+            "A::B::~B() {}\nA::operator bool() { return 1; }",
+            &["Method A.B.~B", "Method A.operator bool"],
+        ),
         (Language::Haskell, "f' :: Int\nf' = 1\nx <+> y = x\n", &["Function f'", "Function <+>"]),
-        (Language::JavaScript, "app.use = function () {}\nthis.x = () => 1", &["Function app.use", "Function x"]),
-        (Language::Ruby, "class A::B\n  def self.c = 1\n  def D.e; end\nend", &["Type A.B", "Method c", "Method D.e"]),
+        (
+            Language::JavaScript,
+            "app.use = function () {}\nthis.x = () => 1",
+            &["Function app.use", "Function x"],
+        ),
+        (
+            Language::Ruby,
+            "class A::B\n  def self.c = 1\n  def D.e; end\nend",
+            &["Type A.B", "Method c", "Method D.e"],
+        ),
         (Language::Kotlin, "fun <T> a.List<T>.f() {}", &["Method List.f"]),
-        (Language::CSharp, "class A { ~A() {} int this[int i] { get {\n\n\n return 1; } } }", &["Type A", "Method ~A", "Method this"]),
-        (Language::Swift, "extension A.B { subscript(i: Int) -> Int { 1 } }", &["Extension B", "Method subscript"]),
-        (Language::Elixir, "defmodule A do\n  def a <> b, do: a\n  def c? when x, do: 1\nend", &["Module A", "Function <>", "Function c?"]),
-        (Language::Zig, "test \"a b\" {}\nfn F() type { return struct {}; }", &["Function a b", "Type F"]),
+        (
+            Language::CSharp,
+            "class A { ~A() {} int this[int i] { get {\n\n\n return 1; } } }",
+            &["Type A", "Method ~A", "Method this"],
+        ),
+        (
+            Language::Swift,
+            "extension A.B { subscript(i: Int) -> Int { 1 } }",
+            &["Extension B", "Method subscript"],
+        ),
+        (
+            Language::Elixir,
+            "defmodule A do\n  def a <> b, do: a\n  def c? when x, do: 1\nend",
+            &["Module A", "Function <>", "Function c?"],
+        ),
+        (
+            Language::Zig,
+            "test \"a b\" {}\nfn F() type { return struct {}; }",
+            &["Function a b", "Type F"],
+        ),
         (Language::Lua, "x[1] = function() end\nx['a b'] = function() end", &["Function x.a b"]),
         (Language::Bash, "@test 'x {y}' {\n  run\n}\n", &["Function x {y}"]),
         (Language::C, "struct A *f(int (*g)(int)) { return 0; }", &["Function f"]),
@@ -109,8 +143,14 @@ fn masks_move_no_byte() {
     for text in texts {
         for row in GRAMMARS {
             let masked = (row.mask)(text);
-            let breaks = |text: &str| -> Vec<usize> { text.match_indices('\n').map(|(at, _)| at).collect() };
-            assert_eq!((masked.len(), breaks(&masked)), (text.len(), breaks(text)), "{}", row.language);
+            let breaks =
+                |text: &str| -> Vec<usize> { text.match_indices('\n').map(|(at, _)| at).collect() };
+            assert_eq!(
+                (masked.len(), breaks(&masked)),
+                (text.len(), breaks(text)),
+                "{}",
+                row.language
+            );
         }
     }
 }

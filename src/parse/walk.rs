@@ -159,7 +159,8 @@ impl<'t> Walk<'t, '_> {
     fn approach(&mut self, node: Node<'t>, body: Node<'t>) -> Option<Level<'t>> {
         let level = self.level();
         let arrived = node.id() == body.id();
-        let on_the_way = node.start_byte() <= body.start_byte() && body.end_byte() <= node.end_byte();
+        let on_the_way =
+            node.start_byte() <= body.start_byte() && body.end_byte() <= node.end_byte();
         let next = Level { owner: level.owner, in_function: level.in_function, ..Level::default() };
         match (arrived, on_the_way) {
             (true, _) => Some(next),
@@ -222,7 +223,8 @@ impl<'t> Walk<'t, '_> {
         let is_body = |node: Node| self.roles.get(usize::from(node.kind_id())) == Some(&Role::Body);
         let field = seen.field("body").filter(|body| !self.defines(body.node));
         let body = field.or_else(|| seen.find(|child| is_body(child.node)));
-        let go_type = || seen.field("type").and_then(|written| written.find(|child| is_body(child.node)));
+        let go_type =
+            || seen.field("type").and_then(|written| written.find(|child| is_body(child.node)));
         body.or_else(go_type).map(|body| body.node)
     }
 
@@ -251,7 +253,9 @@ impl<'t> Walk<'t, '_> {
                 return self.look_into_long(node);
             }
             Sight::Import(words) => {
-                words.iter().for_each(|word| imports::push(&mut self.reading.outline.imports, word));
+                words
+                    .iter()
+                    .for_each(|word| imports::push(&mut self.reading.outline.imports, word));
                 self.pass(node);
             }
             Sight::Values(names) => {
@@ -414,7 +418,8 @@ impl<'t> Walk<'t, '_> {
     fn clause_of(&self, found: &Found) -> Option<usize> {
         let previous = self.levels.last().and_then(|level| level.previous)?;
         let definition = &self.reading.outline.definitions[previous];
-        let is_function = matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method);
+        let is_function =
+            matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method);
         let same = self.grammar.clauses
             && is_function
             && found.kind == DefinitionKind::Function
@@ -428,8 +433,7 @@ impl<'t> Walk<'t, '_> {
     /// The definition that a node is, with what waited for it.
     fn definition(&mut self, node: Node<'t>, found: Found<'t>) -> Definition {
         let seen = self.seen(node);
-        let in_type =
-            matches!(seen.owner, Some(DefinitionKind::Type | DefinitionKind::Extension));
+        let in_type = matches!(seen.owner, Some(DefinitionKind::Type | DefinitionKind::Extension));
         let kind = match found.kind {
             DefinitionKind::Function if !found.suite && (in_type || found.name.member) => {
                 DefinitionKind::Method
@@ -490,10 +494,13 @@ impl<'t> Walk<'t, '_> {
         kind: DefinitionKind,
     ) -> usize {
         let whole = body.map_or(node.end_byte(), |body| body.start_byte()).max(start);
-        let Some(text) = self.text.get(start..whole).filter(|_| body.is_none()) else { return whole };
+        let Some(text) = self.text.get(start..whole).filter(|_| body.is_none()) else {
+            return whole;
+        };
         let is_function = matches!(kind, DefinitionKind::Function | DefinitionKind::Method);
         let brace = text.find('{').filter(|_| !is_function);
-        let line = || text.trim_start().find('\n').map(|at| at + text.len() - text.trim_start().len());
+        let line =
+            || text.trim_start().find('\n').map(|at| at + text.len() - text.trim_start().len());
         let end = brace.or_else(|| if text.len() > HEAD_BYTES_MAX { line() } else { None });
         start + end.unwrap_or(text.len())
     }

@@ -17,11 +17,26 @@ fn tests_are_known_by_folder_and_by_name() {
     check_place(
         Place::Test,
         &[
-            "tests/it/main.rs", "src/chunk/tests.rs", "pkg/mux_test.go", "test_api.py", "conftest.py",
-            "src/test/java/a/FooTest.java", "web/button.spec.ts", "web/button.test.tsx", "lib/foo_spec.rb",
-            "src/__tests__/a.js", "spec/models/user.rb", "go/testdata/in.json", "a/fixtures/x.yml",
-            "App.Tests/FooTests.cs", "core/src/commonTest/kotlin/A.kt", "Tests/AppTests/ATests.swift",
-            "src/main/scala/FooSpec.scala", "test/foo.bats", "tests/FooTest.php", "test/plug_test.exs",
+            "tests/it/main.rs",
+            "src/chunk/tests.rs",
+            "pkg/mux_test.go",
+            "test_api.py",
+            "conftest.py",
+            "src/test/java/a/FooTest.java",
+            "web/button.spec.ts",
+            "web/button.test.tsx",
+            "lib/foo_spec.rb",
+            "src/__tests__/a.js",
+            "spec/models/user.rb",
+            "go/testdata/in.json",
+            "a/fixtures/x.yml",
+            "App.Tests/FooTests.cs",
+            "core/src/commonTest/kotlin/A.kt",
+            "Tests/AppTests/ATests.swift",
+            "src/main/scala/FooSpec.scala",
+            "test/foo.bats",
+            "tests/FooTest.php",
+            "test/plug_test.exs",
         ],
     );
 }
@@ -31,9 +46,20 @@ fn whole_names_count_and_only_those_below_the_root() {
     check_place(
         Place::Source,
         &[
-            "src/testing/runner.ts", "src/latest/a.rs", "src/contest.py", "src/attest.go", "lib/inspect.rb",
-            "src/Request.java", "src/Latest.java", "src/protest.js", "src/spectrum.rs", "src/exampled/a.rs",
-            "src/TestimonialList.tsx", "src/docstring.py", "src/vendoring.go", "src/demolition.c",
+            "src/testing/runner.ts",
+            "src/latest/a.rs",
+            "src/contest.py",
+            "src/attest.go",
+            "lib/inspect.rb",
+            "src/Request.java",
+            "src/Latest.java",
+            "src/protest.js",
+            "src/spectrum.rs",
+            "src/exampled/a.rs",
+            "src/TestimonialList.tsx",
+            "src/docstring.py",
+            "src/vendoring.go",
+            "src/demolition.c",
         ],
     );
 }
@@ -41,18 +67,41 @@ fn whole_names_count_and_only_those_below_the_root() {
 #[test]
 fn other_places_are_known_by_folder_name_and_type() {
     check_place(Place::Vendored, &["vendor/a/b.go", "third_party/x.c", "web/node_modules/a/i.js"]);
-    check_place(Place::Example, &["examples/a.rs", "bench/b.py", "samples/X.java", "scripts/release.sh"]);
-    check_place(Place::Docs, &["README.md", "docs/guide.html", "doc/api.rb", "CHANGELOG", "a/notes.md"]);
+    check_place(
+        Place::Example,
+        &["examples/a.rs", "bench/b.py", "samples/X.java", "scripts/release.sh"],
+    );
+    check_place(
+        Place::Docs,
+        &["README.md", "docs/guide.html", "doc/api.rb", "CHANGELOG", "a/notes.md"],
+    );
     check_place(
         Place::Config,
         &[
-            "Cargo.toml", "package.json", ".github/workflows/ci.yml", "Makefile", "go.mod", "yarn.lock",
-            "vite.config.ts", "Dockerfile", "app.csproj", "setup.py", "Gemfile", "x.gemspec",
+            "Cargo.toml",
+            "package.json",
+            ".github/workflows/ci.yml",
+            "Makefile",
+            "go.mod",
+            "yarn.lock",
+            "vite.config.ts",
+            "Dockerfile",
+            "app.csproj",
+            "setup.py",
+            "Gemfile",
+            "x.gemspec",
         ],
     );
     check_place(
         Place::Generated,
-        &["api/a.pb.go", "a_pb2.py", "lib/a.g.dart", "static/a.min.js", "Form.designer.cs", "gen/generated/a.rs"],
+        &[
+            "api/a.pb.go",
+            "a_pb2.py",
+            "lib/a.g.dart",
+            "static/a.min.js",
+            "Form.designer.cs",
+            "gen/generated/a.rs",
+        ],
     );
 }
 
@@ -70,7 +119,10 @@ fn generators_leave_their_mark_in_the_first_lines() {
         assert_eq!(place(&path, language, text), Place::Generated, "{text}");
     }
     let others = [
-        ("a.go", "package a\n\n// isGenerated tells whether code was automatically made. Do not edit lightly.\n"),
+        (
+            "a.go",
+            "package a\n\n// isGenerated tells whether code was automatically made. Do not edit lightly.\n",
+        ),
         ("a.py", "x = 'automatically generated'\n"),
         ("a.rs", "//! Tells generated code apart by its header.\n"),
     ];

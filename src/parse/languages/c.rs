@@ -23,8 +23,7 @@ pub(in super::super) fn looks_like_cpp(text: &str) -> bool {
                 let name = rest.trim_start();
                 let after = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
                 let after = after.trim_start();
-                after.len() < name.len()
-                    && (after.is_empty() || after.starts_with("final"))
+                after.len() < name.len() && (after.is_empty() || after.starts_with("final"))
                     || after.starts_with(['{', ':', ';', '<'])
             })
         };
@@ -69,8 +68,12 @@ fn declared(declarator: Seen) -> Option<Name> {
     let mut outer = Vec::new();
     loop {
         match at.kind() {
-            "identifier" | "field_identifier" | "type_identifier" | "destructor_name"
-            | "operator_name" | "namespace_identifier" => {
+            "identifier"
+            | "field_identifier"
+            | "type_identifier"
+            | "destructor_name"
+            | "operator_name"
+            | "namespace_identifier" => {
                 let member = !outer.is_empty();
                 return Some(Name { text: tidy(at.str()), outer, member });
             }
@@ -94,7 +97,8 @@ fn function(seen: Seen) -> Sight {
     let Some(name) = declared(declarator) else { return Sight::Inside };
     // `class EXPORT Name : Base { … }` with an unknown macro parses as a function.
     let posing = seen.field("type").is_some_and(|written| {
-        matches!(written.kind(), "class_specifier" | "struct_specifier") && written.field("body").is_none()
+        matches!(written.kind(), "class_specifier" | "struct_specifier")
+            && written.field("body").is_none()
     });
     if posing && declarator.kind() == "identifier" {
         return Found::new(DefinitionKind::Type, name, body).into();
@@ -112,9 +116,7 @@ fn macro_name(declarator: Seen) -> Option<Name> {
     declarator.field("parameters")?.each(|parameter| words.push(parameter.str()));
     match words[..] {
         [only] => Some(Name::plain(only)),
-        [suite, name, ..] => {
-            Some(Name { outer: vec![tidy(suite)], ..Name::plain(name) })
-        }
+        [suite, name, ..] => Some(Name { outer: vec![tidy(suite)], ..Name::plain(name) }),
         [] => None,
     }
 }
@@ -125,7 +127,11 @@ fn test(seen: Seen) -> Sight {
         return Sight::Nothing;
     };
     let is_test = call.field("function").is_some_and(|name| {
-        TESTS.iter().any(|test| name.str().strip_prefix(test).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))
+        TESTS.iter().any(|test| {
+            name.str()
+                .strip_prefix(test)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        })
     });
     match call.field("arguments").and_then(Seen::first) {
         Some(first) if is_test => {

@@ -6,7 +6,15 @@ use super::super::seen::{Found, Name, Seen, Sight, tidy};
 
 /// Calls that define a function.
 const FUNCTIONS: &[&str] = &[
-    "def", "defp", "defmacro", "defmacrop", "defguard", "defguardp", "defdelegate", "defn", "defnp",
+    "def",
+    "defp",
+    "defmacro",
+    "defmacrop",
+    "defguard",
+    "defguardp",
+    "defdelegate",
+    "defn",
+    "defnp",
 ];
 
 /// What a call or an attribute is.

@@ -11,7 +11,8 @@ pub(super) fn name(seen: Seen) -> Option<Name> {
     }
     let direct = ["name", "names", "synonym"].into_iter().find_map(|field| seen.field(field));
     if let Some(direct) = direct {
-        let first = direct.field("name").filter(|_| direct.kind() == "binding_list").unwrap_or(direct);
+        let first =
+            direct.field("name").filter(|_| direct.kind() == "binding_list").unwrap_or(direct);
         return Some(bare(first.str()));
     }
     match seen.kind() {

@@ -44,7 +44,9 @@ fn defined<'t>(name: Name, value: Seen<'t>) -> Option<Found<'t>> {
             Some(Found::new(DefinitionKind::Function, name, body))
         }
         "table_constructor" => {
-            value.find(|field| field.field("value").is_some_and(|v| v.kind() == "function_definition"))?;
+            value.find(|field| {
+                field.field("value").is_some_and(|v| v.kind() == "function_definition")
+            })?;
             Some(Found::new(DefinitionKind::Type, name, Some(value.node)))
         }
         _ => None,

@@ -6,8 +6,15 @@ use super::super::seen::{Found, Name, Seen, Sight, tidy};
 
 /// Calls whose block groups tests or tasks.
 const SUITES: &[&str] = &[
-    "describe", "context", "feature", "xdescribe", "fdescribe", "shared_examples",
-    "shared_examples_for", "shared_context", "namespace",
+    "describe",
+    "context",
+    "feature",
+    "xdescribe",
+    "fdescribe",
+    "shared_examples",
+    "shared_examples_for",
+    "shared_context",
+    "namespace",
 ];
 
 /// Calls whose block is a test or a task.
@@ -31,7 +38,8 @@ pub(super) fn name(seen: Seen) -> Option<Name> {
         });
     }
     let written = seen.field("name")?.str();
-    let mut parts: Vec<String> = written.split("::").map(tidy).filter(|part| !part.is_empty()).collect();
+    let mut parts: Vec<String> =
+        written.split("::").map(tidy).filter(|part| !part.is_empty()).collect();
     let text = parts.pop()?;
     Some(Name { text, outer: parts, member: false })
 }
@@ -85,7 +93,9 @@ fn call(seen: Seen) -> Sight {
             Found::new(DefinitionKind::Function, name, body).into()
         }
         // `private def name`.
-        (None, Some(first)) if matches!(first.kind(), "method" | "singleton_method") => Sight::Wrapper,
+        (None, Some(first)) if matches!(first.kind(), "method" | "singleton_method") => {
+            Sight::Wrapper
+        }
         (Some(block), _) if block.kind() == "do_block" => Sight::Inside,
         _ => Sight::Nothing,
     }

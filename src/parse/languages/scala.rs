@@ -21,7 +21,9 @@ pub(super) fn name(seen: Seen) -> Option<Name> {
 
 /// The names of values, aliases and enum cases.
 pub(super) fn values(seen: Seen) -> Vec<String> {
-    let Some(name) = seen.field("pattern").or_else(|| seen.field("name")) else { return Vec::new() };
+    let Some(name) = seen.field("pattern").or_else(|| seen.field("name")) else {
+        return Vec::new();
+    };
     match name.kind() {
         "identifier" | "type_identifier" | "operator_identifier" => vec![tidy(name.str())],
         _ => name.texts(&["identifier"]),
@@ -57,7 +59,8 @@ fn call(seen: Seen) -> Sight {
         callee = next;
     }
     let word = callee.str();
-    let suite = test_word(word).or_else(|| matches!(word, "property" | "feature" | "scenario").then_some(false));
+    let suite = test_word(word)
+        .or_else(|| matches!(word, "property" | "feature" | "scenario").then_some(false));
     let arguments = if head.kind() == "call_expression" { head.field("arguments") } else { None };
     match (suite, arguments.and_then(Seen::first)) {
         (Some(suite), Some(title)) => Found::test(title.str(), Some(body.node), suite).into(),

@@ -50,7 +50,10 @@ pub(super) fn special(seen: Seen) -> Sight {
 fn bare(mut value: Seen) -> Seen {
     while matches!(
         value.kind(),
-        "as_expression" | "satisfies_expression" | "parenthesized_expression" | "non_null_expression"
+        "as_expression"
+            | "satisfies_expression"
+            | "parenthesized_expression"
+            | "non_null_expression"
     ) {
         match value.first() {
             Some(inner) => value = inner,
@@ -104,7 +107,8 @@ fn defined<'t>(name: Name, value: Seen<'t>) -> Option<Found<'t>> {
 
 fn declarator<'t>(seen: Seen<'t>, name: Seen<'t>, value: Seen<'t>) -> Sight<'t> {
     let callee = value.field("function").map(Seen::str).unwrap_or_default();
-    if callee == "require" || value.kind() == "await_expression" && value.str().contains("import(") {
+    if callee == "require" || value.kind() == "await_expression" && value.str().contains("import(")
+    {
         return Sight::Import(imports::words(seen.str()));
     }
     if name.kind() == "identifier"
@@ -176,8 +180,10 @@ fn assignment(seen: Seen) -> Sight {
     let object = left.field("object").map(Seen::str).unwrap_or_default();
     let property = left.field("property").map_or(left.str(), Seen::str);
     let holder = object.trim_end_matches(".prototype");
-    let is_exports = matches!(holder, "" | "module" | "exports" | "module.exports" | "this" | "window");
-    if right.kind() == "object" && (is_exports && property == "exports" || property == "prototype") {
+    let is_exports =
+        matches!(holder, "" | "module" | "exports" | "module.exports" | "this" | "window");
+    if right.kind() == "object" && (is_exports && property == "exports" || property == "prototype")
+    {
         if property == "exports" || !holds_functions(right) {
             return Sight::Inside;
         }

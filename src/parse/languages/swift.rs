@@ -10,7 +10,9 @@ pub(super) fn name(seen: Seen) -> Option<Name> {
         "deinit_declaration" => Some(Name::plain("deinit")),
         "subscript_declaration" => Some(Name::plain("subscript")),
         "property_declaration" => values(seen).first().map(|name| Name::plain(name)),
-        "macro_declaration" => seen.child(&["simple_identifier"]).map(|name| Name::plain(name.str())),
+        "macro_declaration" => {
+            seen.child(&["simple_identifier"]).map(|name| Name::plain(name.str()))
+        }
         _ => seen.named(),
     }
 }
