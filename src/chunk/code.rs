@@ -25,8 +25,8 @@ pub(super) fn chunks(lines: &Lines, outline: &Outline, sizes: &Sizes) -> Vec<Chu
     let mut names = room.names(&owners);
     let mut chunks = Vec::with_capacity(runs.len());
     for run in &runs {
-        for rows in room.pieces(run) {
-            chunks.push(room.describe(run, rows, &mut names));
+        for (position, rows) in room.pieces(run).into_iter().enumerate() {
+            chunks.push(room.describe(run, rows, position > 0, &mut names));
         }
     }
     chunks
@@ -192,9 +192,7 @@ impl Room<'_> {
         let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
         let mut runs = runs.into_iter().peekable();
         while let Some(run) = runs.next() {
-            let is_tiny = matches!(run.part, Part::Block | Part::Rest)
-                && self.lines.ink(&run.rows) < self.sizes.tiny;
-            if !is_tiny {
+            if !self.is_tiny(&run, joined.is_empty()) {
                 joined.push(run);
                 continue;
             }
@@ -215,6 +213,19 @@ impl Room<'_> {
             }
         }
         joined
+    }
+
+    /// Whether a run is too little to stand alone: a few characters, or a short comment (which at the
+    /// top of a file speaks of the file).
+    fn is_tiny(&self, run: &Run, on_top: bool) -> bool {
+        let is_comment = |row: usize| {
+            let line = self.lines.str(&(row..row + 1)).trim();
+            let marks = ["//", "/*", "*", "--", "# ", "##"];
+            line.is_empty() || line == "#" || marks.iter().any(|mark| line.starts_with(mark))
+        };
+        let is_remark = || !on_top && run.small && run.rows.clone().all(is_comment);
+        matches!(run.part, Part::Block | Part::Rest)
+            && (self.lines.ink(&run.rows) < self.sizes.tiny || is_remark())
     }
 
     /// Whether a tiny run that could go either way goes with the one before it: the end of something
@@ -345,14 +356,16 @@ impl Room<'_> {
         levels
     }
 
-    /// The chunk of a piece of a run. Pieces are described in order.
-    fn describe(&self, run: &Run, rows: Range<usize>, names: &mut Names) -> Chunk {
+    /// The chunk of a piece of a run. Pieces are described in order. Later pieces of a function keep
+    /// its name; later pieces of a type are blocks in it.
+    fn describe(&self, run: &Run, rows: Range<usize>, later: bool, names: &mut Names) -> Chunk {
         let own = run.owner.filter(|_| run.part != Part::Block).map(|owner| self.definition(owner));
+        let own = own.filter(|own| !later || chunk_kind(own.kind) != ChunkKind::Type);
         let kind = own.map_or(ChunkKind::Block, |own| chunk_kind(own.kind));
         let mut chunk = self.lines.chunk(rows, kind);
-        chunk.parents = match run.part {
-            Part::Block => self.path(run.owner),
-            _ => self.outer_path(run.owner),
+        chunk.parents = match own {
+            Some(_) => self.outer_path(run.owner),
+            None => self.path(run.owner),
         };
         if let Some(own) = own {
             chunk.symbol = Some(own.name.clone()).filter(|name| !name.is_empty());

@@ -73,7 +73,8 @@ pub struct Chunk {
     /// What it is made of.
     pub kind: ChunkKind,
     /// The name of the definition, or a heading; absent for blocks and windows. Of several small
-    /// definitions, the first one's.
+    /// definitions, the first one's. Later pieces of a long function keep it, with parents and
+    /// signature; later pieces of a long type are blocks in it.
     pub symbol: Option<String>,
     /// Every name that the chunk defines, `symbol` first.
     pub defines: Vec<String>,

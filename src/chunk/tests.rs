@@ -3,7 +3,7 @@
 mod languages;
 mod places;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -136,8 +136,6 @@ fn mutated_sample() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     #[test]
     fn every_text_splits_properly_in_every_language(
         text in prop_oneof![any_text(), mutated_sample()],
@@ -338,58 +336,29 @@ fn long_sections_are_cut_at_paragraphs_and_never_inside_short_fences() {
     assert_eq!(pieces.chunks[0].defines, ["Long", "Top"]);
 }
 
-/// Up to `most` files below `root`, spread evenly.
-fn files_below(root: &Path, most: usize) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => {
-                    folders.push(entry.path())
-                }
-                Ok(kind) if kind.is_file() => files.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    files.sort();
-    let stride = (files.len() / most.max(1)).max(1);
-    files.into_iter().step_by(stride).collect()
-}
-
-/// Splits files as they are, and fails at the first improper split. Returns how many there were.
-fn split_files(root: &Path, files: &[PathBuf]) -> usize {
-    let mut count = 0;
-    for file in files {
-        let Ok(bytes) = std::fs::read(file) else { continue };
-        if bytes.len() > 1 << 20 || bytes.contains(&0) {
-            continue;
-        }
-        let name = file.strip_prefix(root).expect("below the root").to_string_lossy();
-        split_checked(&name, &String::from_utf8_lossy(&bytes));
-        count += 1;
-    }
-    count
-}
-
 #[test]
-fn real_files_split_properly() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    assert!(split_files(&here, &files_below(&here, usize::MAX)) > 10);
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-    if let Some(sources) = home.map(|home| home.join("registry/src")) {
-        split_files(&sources, &files_below(&sources, 300));
+fn a_long_type_is_cut_into_blocks_in_it() {
+    let text = format!(
+        "/// Many.\npub enum Many {{\n{}}}\n",
+        (0..300).map(|n| format!("    Variant{n},\n")).collect::<String>()
+    );
+    let pieces = split_checked("a.rs", &text);
+    assert!(pieces.chunks.len() > 2);
+    assert_eq!(pieces.chunks[0].defines[..2], ["Many", "Variant0"]);
+    for chunk in &pieces.chunks[1..] {
+        assert_eq!((chunk.kind, &chunk.symbol), (ChunkKind::Block, &None));
+        assert_eq!(chunk.parents, ["Many"]);
+        assert!(chunk.defines.iter().all(|name| name.starts_with("Variant")));
     }
 }
 
 #[test]
-fn a_corpus_splits_properly() {
-    let Some(corpus) = std::env::var_os("SAI_CORPUS").map(PathBuf::from) else {
-        eprintln!("left out: SAI_CORPUS names no folder of repositories");
-        return;
-    };
-    let count = split_files(&corpus, &files_below(&corpus, usize::MAX));
-    assert!(count > 0, "no text files under {}", corpus.display());
+fn a_remark_between_definitions_goes_with_the_next_one() {
+    let body = "    use(long_enough_name, long_enough_name);\n".repeat(8);
+    let banner = "/*\n**********************************************\n* Things that are done afterwards, and by whom\n**********************************************\n*/";
+    let text = format!("function one() {{\n{body}}}\n\n{banner}\n\nfunction two() {{\n{body}}}\n");
+    assert_eq!(
+        outlined(&split_checked("a.js", &text)),
+        ["function one 1-10", "function two 12-27"]
+    );
 }

@@ -9,6 +9,7 @@
 )]
 
 mod bad_input;
+mod chunk;
 mod cli;
 mod config;
 mod embed;

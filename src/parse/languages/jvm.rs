@@ -88,17 +88,24 @@ pub(super) fn kotlin_name(seen: Seen) -> Option<Name> {
         "parenthesized_type",
         "function_value_parameters",
     ]);
-    let receiver = receiver.filter(|receiver| {
+    let is_receiver = |receiver: &Seen| {
         seen.kind() == "function_declaration" && receiver.kind() != "function_value_parameters"
+    };
+    let Some(receiver) = receiver.filter(is_receiver) else { return Some(name) };
+    // After a syntax error the grammar may take the function's name for a part of the type.
+    if name.text.is_empty() {
+        return Some(Name::plain(receiver.str().rsplit('.').next().unwrap_or_default()));
+    }
+    let word = type_word(receiver.str());
+    let is_parameter = seen.child(&["type_parameters"]).is_some_and(|parameters| {
+        parameters
+            .find(|one| {
+                type_word(one.str()) == word
+                    || one.str().split(':').next().is_some_and(|name| name.trim() == word)
+            })
+            .is_some()
     });
-    Some(match receiver {
-        None => name,
-        // After a syntax error the grammar may take the function's name for a part of the type.
-        Some(receiver) if name.text.is_empty() => {
-            Name::plain(receiver.str().rsplit('.').next().unwrap_or_default())
-        }
-        Some(receiver) => Name::member_of(type_word(receiver.str()), &name.text),
-    })
+    Some(if is_parameter { name } else { Name::member_of(word, &name.text) })
 }
 
 /// The names of properties, aliases and enum entries.
