@@ -226,8 +226,8 @@ impl Ranked {
     /// The relevance in 0..1: a logistic map of the points, fixed so that scores of different
     /// questions can be compared.
     fn score(&self) -> f32 {
-        const MIDDLE: f32 = 1.5;
-        const WIDTH: f32 = 0.75;
+        const MIDDLE: f32 = 2.5;
+        const WIDTH: f32 = 1.5;
         1.0 / (1.0 + (-(self.points.sum() - MIDDLE) / WIDTH).exp())
     }
 }
