@@ -27,6 +27,8 @@ const DEAD_BYTES_MIN: u64 = 4 << 20;
 const EMPTY_PART: u64 = 3;
 /// A smaller file is not worth a rewrite; in blocks of 256 KiB.
 const REWRITE_BLOCKS_MIN: u64 = 32;
+/// The sum of the sizes of files, as far as a number holds it.
+const SIZES: &str = "least(coalesce(sum(size), 0), 18446744073709551615)::UBIGINT";
 /// Ids in one statement.
 const IDS_MAX: usize = 10_000;
 
@@ -95,16 +97,16 @@ impl Writer {
         self.transaction(|writer| {
             for ids in ids.chunks(IDS_MAX) {
                 let list = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-                bytes += writer.number(&format!(
-                    "SELECT coalesce(sum(size), 0)::UBIGINT FROM file WHERE id IN ({list})"
-                ))?;
+                let deleted =
+                    writer.number(&format!("SELECT {SIZES} FROM file WHERE id IN ({list})"))?;
+                bytes = u64::saturating_add(bytes, deleted);
                 chunks += writer.run(&format!("DELETE FROM chunk WHERE file_id IN ({list})"))?;
                 writer.run(&format!("DELETE FROM file WHERE id IN ({list})"))?;
             }
             Ok(())
         })?;
         self.counts.dead_vectors += chunks as u64;
-        self.counts.dead_bytes += bytes;
+        self.counts.dead_bytes = self.counts.dead_bytes.saturating_add(bytes);
         Ok(())
     }
 
@@ -254,7 +256,7 @@ impl Writer {
             }
         }
         if self.counts.dead_bytes > DEAD_BYTES_MIN {
-            let bytes = self.number("SELECT coalesce(sum(size), 0)::UBIGINT FROM file")?;
+            let bytes = self.number(&format!("SELECT {SIZES} FROM file"))?;
             if self.counts.dead_bytes > bytes / DEAD_PART {
                 self.run("DELETE FROM blob WHERE hash NOT IN (SELECT hash FROM file)")?;
                 self.counts.dead_bytes = 0;
