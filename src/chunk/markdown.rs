@@ -36,10 +36,14 @@ struct Section {
 
 /// The chunks of a Markdown text.
 pub(super) fn chunks(lines: &Lines, sizes: &Sizes) -> Vec<Chunk> {
-    let (headings, in_fence) = read(lines);
+    let matter = front_matter(lines);
+    let fenced = fenced(lines, matter);
+    let headings = headings(lines, matter, &fenced);
     let sections = join_tiny(lines, sections(lines, headings), sizes);
     let limits = Limits { target: sizes.target, most: sizes.cap, lines: usize::MAX };
-    let level = |row: usize| lines.looks(row) + if in_fence[row] { IN_FENCE } else { 0 };
+    let level = |row: usize| {
+        lines.looks(row) + if fenced[row] && row > 0 && fenced[row - 1] { IN_FENCE } else { 0 }
+    };
     let mut chunks = Vec::new();
     for section in sections {
         for (position, rows) in
@@ -58,40 +62,44 @@ pub(super) fn chunks(lines: &Lines, sizes: &Sizes) -> Vec<Chunk> {
     chunks
 }
 
-/// The headings, and for each row whether it stands in a fenced block.
-fn read(lines: &Lines) -> (Vec<Heading>, Vec<bool>) {
-    let mut headings: Vec<Heading> = Vec::new();
-    let mut in_fence = vec![false; lines.count()];
+/// For each row whether it belongs to a fenced block, its fences included.
+fn fenced(lines: &Lines, matter: usize) -> Vec<bool> {
     let mut fence: Option<(char, usize)> = None;
-    let matter = front_matter(lines);
-    for row in matter..lines.count() {
+    let mut is_fenced = |row: usize| {
+        let bare = lines.str(&(row..row + 1)).trim();
+        let Some((mark, length)) = fence else {
+            fence = opens_fence(bare).filter(|_| row >= matter);
+            return fence.is_some();
+        };
+        let rest = bare.trim_start_matches(mark);
+        fence = fence.filter(|_| !rest.is_empty() || bare.len() < length);
+        true
+    };
+    (0..lines.count()).map(&mut is_fenced).collect()
+}
+
+/// The headings after the metadata, outside of fenced blocks.
+fn headings(lines: &Lines, matter: usize, fenced: &[bool]) -> Vec<Heading> {
+    let mut headings: Vec<Heading> = Vec::new();
+    for row in (matter..lines.count()).filter(|row| !fenced[*row]) {
         let line = lines.str(&(row..row + 1)).trim_end();
         let bare = line.trim_start();
-        let indent = line.len() - bare.len();
-        in_fence[row] = fence.is_some();
-        if let Some((mark, length)) = fence {
-            let run = bare.len() - bare.trim_start_matches(mark).len();
-            let closes = run >= length && bare.trim_start_matches(mark).is_empty();
-            fence = fence.filter(|_| !closes);
+        if line.len() - bare.len() > 3 {
             continue;
         }
-        fence = opens_fence(bare);
-        if indent > 3 || fence.is_some() {
-            continue;
-        }
+        let above = row.checked_sub(1).filter(|above| {
+            *above >= matter
+                && !fenced[*above]
+                && headings.last().is_none_or(|last| last.row != *above)
+                && is_paragraph(lines, *above)
+        });
         if let Some((level, title)) = atx(bare) {
             headings.push(Heading { row, level, title: tidy(title) });
-        } else if let Some(level) =
-            setext(bare).filter(|_| row > matter && is_paragraph(lines, row - 1))
-        {
-            let taken = headings.last().is_some_and(|last| last.row == row - 1);
-            if !taken {
-                let title = lines.str(&(row - 1..row));
-                headings.push(Heading { row: row - 1, level, title: tidy(title) });
-            }
+        } else if let (Some(level), Some(above)) = (setext(bare), above) {
+            headings.push(Heading { row: above, level, title: tidy(lines.str(&(above..row))) });
         }
     }
-    (headings, in_fence)
+    headings
 }
 
 /// The row after the metadata between `---` lines at the beginning; 0 without any.

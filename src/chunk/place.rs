@@ -291,7 +291,7 @@ fn is_test_name(name: &str, stem: &str, language: Language) -> bool {
     if whole.contains(&lower.as_str()) || dotted.iter().any(|ending| lower.ends_with(ending)) {
         return true;
     }
-    if lower.starts_with("test_") || name.ends_with(".bats") {
+    if lower.starts_with("test_") || name.rsplit('.').next() == Some("bats") {
         return true;
     }
     // `FooTest.java`, `FooTests.cs`, `FooSpec.scala`, `TestFoo.java`, `FooTestCase.php`, `FooIT.java`.

@@ -106,7 +106,7 @@ fn configuration(language: Language) -> Option<&'static HighlightConfiguration> 
             return None;
         }
         let name = language.name();
-        let tree_sitter = (grammar.grammar)();
+        let tree_sitter = (grammar.parser)();
         let mut compiled = HighlightConfiguration::new(tree_sitter, name, &query, "", "").ok()?;
         let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
         compiled.configure(&names);

@@ -68,7 +68,7 @@ pub(super) struct Grammar {
     /// Whose texts it reads.
     pub language: Language,
     /// The grammar.
-    pub grammar: fn() -> tree_sitter::Language,
+    pub parser: fn() -> tree_sitter::Language,
     /// What its kinds of nodes are; kinds that are not listed are nothing.
     pub kinds: &'static [(Role, &'static [&'static str])],
     /// How a definition is called.
@@ -90,7 +90,7 @@ pub(super) struct Grammar {
 /// What a row has where it does not say otherwise.
 const DEFAULT: Grammar = Grammar {
     language: Language::Other,
-    grammar: || tree_sitter_rust::LANGUAGE.into(),
+    parser: || tree_sitter_rust::LANGUAGE.into(),
     kinds: &[],
     name: |seen| seen.named(),
     values: |seen| seen.named().map(|name| name.text).into_iter().collect(),
@@ -103,7 +103,7 @@ const DEFAULT: Grammar = Grammar {
 
 const RUST: Grammar = Grammar {
     language: Language::Rust,
-    grammar: || tree_sitter_rust::LANGUAGE.into(),
+    parser: || tree_sitter_rust::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["function_item", "function_signature_item", "macro_definition"]),
         (Role::Type, &["struct_item", "enum_item", "union_item", "trait_item"]),
@@ -125,7 +125,7 @@ const RUST: Grammar = Grammar {
 
 const GO: Grammar = Grammar {
     language: Language::Go,
-    grammar: || tree_sitter_go::LANGUAGE.into(),
+    parser: || tree_sitter_go::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["function_declaration", "method_declaration"]),
         (Role::Type, &["type_spec", "type_alias"]),
@@ -146,7 +146,7 @@ const GO: Grammar = Grammar {
 
 const JAVA: Grammar = Grammar {
     language: Language::Java,
-    grammar: || tree_sitter_java::LANGUAGE.into(),
+    parser: || tree_sitter_java::LANGUAGE.into(),
     kinds: &[
         (
             Role::Function,
@@ -186,7 +186,7 @@ const JAVA: Grammar = Grammar {
 
 const PYTHON: Grammar = Grammar {
     language: Language::Python,
-    grammar: || tree_sitter_python::LANGUAGE.into(),
+    parser: || tree_sitter_python::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["function_definition"]),
         (Role::Type, &["class_definition"]),
@@ -219,7 +219,7 @@ const PYTHON: Grammar = Grammar {
 
 const JAVASCRIPT: Grammar = Grammar {
     language: Language::JavaScript,
-    grammar: || tree_sitter_javascript::LANGUAGE.into(),
+    parser: || tree_sitter_javascript::LANGUAGE.into(),
     kinds: &[
         (
             Role::Function,
@@ -253,7 +253,7 @@ const JAVASCRIPT: Grammar = Grammar {
 
 const TYPESCRIPT: Grammar = Grammar {
     language: Language::TypeScript,
-    grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+    parser: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     kinds: &[
         (
             Role::Function,
@@ -307,7 +307,7 @@ const TYPESCRIPT: Grammar = Grammar {
 
 const TSX: Grammar = Grammar {
     language: Language::Tsx,
-    grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
+    parser: || tree_sitter_typescript::LANGUAGE_TSX.into(),
     highlights: &[
         tree_sitter_typescript::HIGHLIGHTS_QUERY,
         tree_sitter_javascript::HIGHLIGHT_QUERY,
@@ -324,7 +324,7 @@ const SVELTE: Grammar =
 
 const C: Grammar = Grammar {
     language: Language::C,
-    grammar: || tree_sitter_c::LANGUAGE.into(),
+    parser: || tree_sitter_c::LANGUAGE.into(),
     kinds: &[
         (Role::Import, &["preproc_include"]),
         (Role::Value, &["preproc_function_def"]),
@@ -364,7 +364,7 @@ const C: Grammar = Grammar {
 
 const CPP: Grammar = Grammar {
     language: Language::Cpp,
-    grammar: || tree_sitter_cpp::LANGUAGE.into(),
+    parser: || tree_sitter_cpp::LANGUAGE.into(),
     kinds: &[
         (Role::Type, &["concept_definition"]),
         (Role::Namespace, &["namespace_definition"]),
@@ -409,7 +409,7 @@ const CPP: Grammar = Grammar {
 
 const CSHARP: Grammar = Grammar {
     language: Language::CSharp,
-    grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
+    parser: || tree_sitter_c_sharp::LANGUAGE.into(),
     kinds: &[
         (
             Role::Function,
@@ -461,7 +461,7 @@ const CSHARP: Grammar = Grammar {
 
 const RUBY: Grammar = Grammar {
     language: Language::Ruby,
-    grammar: || tree_sitter_ruby::LANGUAGE.into(),
+    parser: || tree_sitter_ruby::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["method", "singleton_method"]),
         (Role::Type, &["class", "module"]),
@@ -495,7 +495,7 @@ const RUBY: Grammar = Grammar {
 
 const PHP: Grammar = Grammar {
     language: Language::Php,
-    grammar: || tree_sitter_php::LANGUAGE_PHP.into(),
+    parser: || tree_sitter_php::LANGUAGE_PHP.into(),
     kinds: &[
         (Role::Function, &["function_definition", "method_declaration"]),
         (
@@ -524,7 +524,7 @@ const PHP: Grammar = Grammar {
 
 const KOTLIN: Grammar = Grammar {
     language: Language::Kotlin,
-    grammar: || tree_sitter_kotlin_ng::LANGUAGE.into(),
+    parser: || tree_sitter_kotlin_ng::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["function_declaration", "secondary_constructor"]),
         (Role::Type, &["class_declaration", "object_declaration", "companion_object"]),
@@ -545,7 +545,7 @@ const KOTLIN: Grammar = Grammar {
 
 const SWIFT: Grammar = Grammar {
     language: Language::Swift,
-    grammar: || tree_sitter_swift::LANGUAGE.into(),
+    parser: || tree_sitter_swift::LANGUAGE.into(),
     kinds: &[
         (
             Role::Function,
@@ -587,7 +587,7 @@ const SWIFT: Grammar = Grammar {
 
 const SCALA: Grammar = Grammar {
     language: Language::Scala,
-    grammar: || tree_sitter_scala::LANGUAGE.into(),
+    parser: || tree_sitter_scala::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["function_definition", "function_declaration"]),
         (
@@ -623,7 +623,7 @@ const SCALA: Grammar = Grammar {
 
 const BASH: Grammar = Grammar {
     language: Language::Bash,
-    grammar: || tree_sitter_bash::LANGUAGE.into(),
+    parser: || tree_sitter_bash::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["function_definition"]),
         (Role::Value, &["variable_assignment"]),
@@ -644,7 +644,7 @@ const BASH: Grammar = Grammar {
 
 const LUA: Grammar = Grammar {
     language: Language::Lua,
-    grammar: || tree_sitter_lua::LANGUAGE.into(),
+    parser: || tree_sitter_lua::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["function_declaration"]),
         (Role::Comment, &["comment"]),
@@ -661,7 +661,7 @@ const LUA: Grammar = Grammar {
 
 const ELIXIR: Grammar = Grammar {
     language: Language::Elixir,
-    grammar: || tree_sitter_elixir::LANGUAGE.into(),
+    parser: || tree_sitter_elixir::LANGUAGE.into(),
     kinds: &[
         (Role::Comment, &["comment"]),
         (Role::Inside, &["else_block"]),
@@ -676,7 +676,7 @@ const ELIXIR: Grammar = Grammar {
 
 const HASKELL: Grammar = Grammar {
     language: Language::Haskell,
-    grammar: || tree_sitter_haskell::LANGUAGE.into(),
+    parser: || tree_sitter_haskell::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["function", "bind", "signature", "pattern_synonym", "foreign_import"]),
         (
@@ -717,7 +717,7 @@ const HASKELL: Grammar = Grammar {
 
 const ZIG: Grammar = Grammar {
     language: Language::Zig,
-    grammar: || tree_sitter_zig::LANGUAGE.into(),
+    parser: || tree_sitter_zig::LANGUAGE.into(),
     kinds: &[
         (Role::Function, &["test_declaration"]),
         (Role::Comment, &["comment"]),
@@ -758,7 +758,7 @@ pub(super) fn roles(grammar: &Grammar) -> &'static [Role] {
         LazyLock::new(|| GRAMMARS.iter().map(|_| OnceLock::new()).collect());
     let row = GRAMMARS.iter().position(|row| row.language == grammar.language);
     ROLES[row.expect("every row is in the table")].get_or_init(|| {
-        let tree_sitter = (grammar.grammar)();
+        let tree_sitter = (grammar.parser)();
         let count = u16::try_from(tree_sitter.node_kind_count()).unwrap_or(u16::MAX);
         (0..count)
             .map(|id| {

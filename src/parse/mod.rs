@@ -170,7 +170,7 @@ fn in_order(mut outline: Outline) -> Outline {
 
 /// The language whose grammar fits the content: a `.h` file may be C or C++.
 pub fn dialect(path: &RelPath, language: Language, text: &str) -> Language {
-    let header = language == Language::C && path.file_name().ends_with(".h");
+    let header = language == Language::C && path.file_name().rsplit('.').next() == Some("h");
     if header && languages::looks_like_cpp(text) { Language::Cpp } else { language }
 }
 
@@ -187,7 +187,7 @@ fn parse(grammar: &'static Grammar, text: &str, range: Option<tree_sitter::Range
     PARSERS.with_borrow_mut(|parsers| {
         let parser = parsers.entry(grammar.language).or_insert_with(|| {
             let mut parser = Parser::new();
-            parser.set_language(&(grammar.grammar)()).expect("the grammar's version is ours");
+            parser.set_language(&(grammar.parser)()).expect("the grammar's version is ours");
             parser
         });
         let ranges: &[tree_sitter::Range] = range.as_slice();

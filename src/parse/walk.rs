@@ -45,7 +45,7 @@ pub(super) fn read(
     reading: &mut Reading,
 ) {
     let mut walk = Walk {
-        grammar,
+        row: grammar,
         roles: languages::roles(grammar),
         text,
         long,
@@ -119,7 +119,7 @@ struct Level<'t> {
 
 /// The way through a tree.
 struct Walk<'t, 'r> {
-    grammar: &'t Grammar,
+    row: &'t Grammar,
     roles: &'static [Role],
     text: &'t str,
     long: usize,
@@ -196,7 +196,7 @@ impl<'t> Walk<'t, '_> {
     fn sight(&self, node: Node<'t>, role: Role) -> Sight<'t> {
         let seen = self.seen(node);
         let define = |kind| {
-            let name = (self.grammar.name)(seen).unwrap_or_default();
+            let name = (self.row.name)(seen).unwrap_or_default();
             Sight::Define(Found::new(kind, name, self.body(seen)))
         };
         match role {
@@ -207,14 +207,14 @@ impl<'t> Walk<'t, '_> {
             Role::Extension => define(DefinitionKind::Extension),
             Role::Namespace => define(DefinitionKind::Namespace),
             Role::Property if rows(node) >= PROPERTY_ROWS_MIN => define(DefinitionKind::Function),
-            Role::Property | Role::Value => Sight::Values((self.grammar.values)(seen)),
-            Role::Variant => Sight::Variants((self.grammar.values)(seen)),
+            Role::Property | Role::Value => Sight::Values((self.row.values)(seen)),
+            Role::Variant => Sight::Variants((self.row.values)(seen)),
             Role::Import => Sight::Import(imports::words(seen.str())),
             Role::Comment => Sight::Comment,
             Role::Attribute => Sight::Attribute,
             Role::Wrapper => Sight::Wrapper,
             Role::Inside | Role::Body => Sight::Inside,
-            Role::Special => (self.grammar.special)(seen),
+            Role::Special => (self.row.special)(seen),
         }
     }
 
@@ -253,9 +253,9 @@ impl<'t> Walk<'t, '_> {
                 return self.look_into_long(node);
             }
             Sight::Import(words) => {
-                words
-                    .iter()
-                    .for_each(|word| imports::push(&mut self.reading.outline.imports, word));
+                for word in &words {
+                    imports::push(&mut self.reading.outline.imports, word);
+                }
                 self.pass(node);
             }
             Sight::Values(names) => {
@@ -353,8 +353,8 @@ impl<'t> Walk<'t, '_> {
     /// Keeps the names of values.
     fn name_values(&mut self, node: Node<'t>, names: Vec<String>) {
         let at = node.start_byte();
-        let named = names.into_iter().filter(|name| !name.is_empty() && name != "_");
-        self.reading.outline.values.extend(named.map(|name| Value { name, at }));
+        let kept = names.into_iter().filter(|name| !name.is_empty() && name != "_");
+        self.reading.outline.values.extend(kept.map(|name| Value { name, at }));
     }
 
     /// Notes source text that the grammar left as tokens.
@@ -377,16 +377,16 @@ impl<'t> Walk<'t, '_> {
     /// Notes a definition; the level to go down to, if it is to be looked into.
     fn define(&mut self, node: Node<'t>, found: Found<'t>) -> Option<Level<'t>> {
         let bytes = node.byte_range().len();
-        let is_function = found.kind == DefinitionKind::Function;
+        let as_function = found.kind == DefinitionKind::Function;
         let level = self.levels.last().expect("the root's level stays");
         let (owner, in_function) = (level.owner, level.in_function);
         if in_function && bytes < NESTED_BYTES_MIN || self.nesting(owner) >= NESTING_MAX {
             self.pass(node);
             return self.look_into_long(node);
         }
-        let opened = !is_function || found.suite || bytes > self.long;
+        let opened = !as_function || found.suite || bytes > self.long;
         let next = Level {
-            in_function: is_function && !found.suite,
+            in_function: as_function && !found.suite,
             toward: found.body,
             ..Level::default()
         };
@@ -420,7 +420,7 @@ impl<'t> Walk<'t, '_> {
         let definition = &self.reading.outline.definitions[previous];
         let is_function =
             matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method);
-        let same = self.grammar.clauses
+        let same = self.row.clauses
             && is_function
             && found.kind == DefinitionKind::Function
             && !found.suite
@@ -441,7 +441,7 @@ impl<'t> Walk<'t, '_> {
             kind => kind,
         };
         let start_row = node.start_position().row;
-        let docstring = found.body.filter(|_| self.grammar.docstrings).and_then(docstring);
+        let docstring = found.body.filter(|_| self.row.docstrings).and_then(docstring);
         let level = self.level();
         let owner = level.owner;
         let pending = level.pending.take().filter(|pending| pending.end_row + 1 >= start_row);
@@ -589,7 +589,7 @@ impl<'t> Walk<'t, '_> {
         }
         let previous = level.previous.filter(|previous| {
             let before = &definitions[*previous];
-            self.grammar.clauses
+            self.row.clauses
                 && kind == DefinitionKind::Function
                 && before.kind == kind
                 && before.name == name

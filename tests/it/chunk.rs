@@ -17,7 +17,7 @@ fn files_below(root: &Path, stride: usize) -> Vec<PathBuf> {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => {
-                    folders.push(entry.path())
+                    folders.push(entry.path());
                 }
                 Ok(kind) if kind.is_file() => files.push(entry.path()),
                 _ => {}

@@ -47,7 +47,7 @@ fn every_language_falls_into_its_definitions() {
     for sample in SAMPLES {
         let shown = shown(sample.name, sample.text());
         if shown != sample.expected.trim_start_matches('\n') {
-            wrong.push_str(&format!("== {}\n{shown}", sample.name));
+            wrong.extend(["== ", sample.name, "\n", &shown]);
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -87,7 +87,7 @@ imports ref vue Row
     },
     Sample {
         name: "sample.md",
-        text: r#"
+        text: r"
 ---
 title: Retries
 ---
@@ -118,7 +118,7 @@ Limits
 ======
 
 There are **none**.
-"#,
+",
         expected: "
 imports 
 1-5 section - []
@@ -131,14 +131,14 @@ imports
     },
     Sample {
         name: "sample.txt",
-        text: r#"
+        text: r"
 Retries
 =======
 
 Just lines.
 
 No structure.
-"#,
+",
         expected: "
 imports 
 1-6 window - []
@@ -146,7 +146,7 @@ imports
     },
     Sample {
         name: "sample.lhs",
-        text: r#"
+        text: r"
 This program retries.
 
 > module Main where
@@ -157,7 +157,7 @@ This program retries.
 > run n = n
 
 And that is all.
-"#,
+",
         expected: "
 imports 
 1-4 block - []
@@ -167,7 +167,7 @@ imports
     },
     Sample {
         name: "sample.h",
-        text: r#"
+        text: r"
 #pragma once
 #include <string>
 
@@ -183,7 +183,7 @@ class RETRY_EXPORT Policy {
 };
 
 }
-"#,
+",
         expected: "
 imports string
 1-2 block - []
@@ -194,7 +194,7 @@ imports string
     },
     Sample {
         name: "sample.rs",
-        text: r#"
+        text: r"
 //! Retries.
 use std::{collections::HashMap, time::Duration};
 
@@ -247,7 +247,7 @@ mod tests {
         assert!(true);
     }
 }
-"#,
+",
         expected: "
 imports HashMap Duration
 1-5 block - [] TRIES_MAX Waits
@@ -447,7 +447,7 @@ imports __future__ annotations path osp errors GaveUp Slow Late typing Callable 
     },
     Sample {
         name: "sample.js",
-        text: r#"
+        text: r"
 import retry, { wait as pause } from './lib/retry.js';
 const { join, sep: slash } = require('node:path');
 
@@ -516,7 +516,7 @@ describe('retry', () => {
 (function () {
   setup();
 })();
-"#,
+",
         expected: "
 imports retry wait pause join slash path
 1-2 block - []
@@ -784,7 +784,7 @@ imports vector
     },
     Sample {
         name: "sample.cs",
-        text: r#"
+        text: r"
 using System;
 using Waits = System.Collections.Generic.List<int>;
 
@@ -826,7 +826,7 @@ namespace Net.Retry
         void Next();
     }
 }
-"#,
+",
         expected: "
 imports System Waits int
 1-2 block - []
@@ -924,7 +924,7 @@ imports json wait
     },
     Sample {
         name: "sample.php",
-        text: r#"
+        text: r"
 <?php
 declare(strict_types=1);
 
@@ -978,7 +978,7 @@ function run(callable $work)
 $handler = function ($e) {
     log($e);
 };
-"#,
+",
         expected: "
 imports LoggerInterface Log pause resume go
 1-10 block - [] TRIES_MAX DEBUG
@@ -1076,7 +1076,7 @@ imports Duration Logger Log
     },
     Sample {
         name: "sample.swift",
-        text: r#"
+        text: r"
 import Foundation
 import class UIKit.UIView
 
@@ -1128,7 +1128,7 @@ func debugRun() {
     run()
 }
 #endif
-"#,
+",
         expected: "
 imports Foundation UIView
 1-5 block - [] triesMax Work
@@ -1416,7 +1416,7 @@ imports GenServer Log Wait Kernel
     },
     Sample {
         name: "sample.hs",
-        text: r#"
+        text: r"
 {-# LANGUAGE LambdaCase #-}
 -- | Retries.
 module Net.Retry (run, Policy(..)) where
@@ -1455,7 +1455,7 @@ a <+> b = a
 wait :: IO ()
 wait = do
   print 1
-"#,
+",
         expected: "
 imports Map insert Set Prelude
 1-7 block - []

@@ -6,7 +6,7 @@ use super::super::seen::{Name, Seen, type_word};
 pub(super) fn name(seen: Seen) -> Option<Name> {
     if seen.kind() == "instance" {
         let class = seen.field("name").map(|class| type_word(class.str()).to_owned())?;
-        let of = seen.field("patterns").map(|of| of.str()).unwrap_or_default();
+        let of = seen.field("patterns").map(Seen::str).unwrap_or_default();
         return Some(Name::plain(&format!("{class} {of}")));
     }
     let direct = ["name", "names", "synonym"].into_iter().find_map(|field| seen.field(field));

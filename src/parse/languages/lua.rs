@@ -37,7 +37,7 @@ pub(super) fn special(seen: Seen) -> Sight {
 }
 
 /// What holding `value` makes of a name, if that is a definition.
-fn defined<'t>(name: Name, value: Seen<'t>) -> Option<Found<'t>> {
+fn defined(name: Name, value: Seen) -> Option<Found> {
     match value.kind() {
         "function_definition" => {
             let body = value.field("body").map(|body| body.node);

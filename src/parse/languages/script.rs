@@ -120,7 +120,7 @@ fn declarator<'t>(seen: Seen<'t>, name: Seen<'t>, value: Seen<'t>) -> Sight<'t> 
 }
 
 /// The names that a pattern binds.
-fn values<'t>(pattern: Seen<'t>) -> Sight<'t> {
+fn values(pattern: Seen) -> Sight {
     match pattern.kind() {
         "identifier" => Sight::Values(vec![tidy(pattern.str())]),
         _ => Sight::Values(pattern.texts(&["identifier", "shorthand_property_identifier_pattern"])),

@@ -15,8 +15,7 @@ const TYPES: &[&str] = &[
 
 /// A test's title.
 pub(super) fn name(seen: Seen) -> Option<Name> {
-    let title = seen.child(&["string", "identifier"]);
-    Some(Name::plain(title.map_or("test", Seen::str)))
+    seen.child(&["string", "identifier"]).map(|title| Name::plain(title.str()))
 }
 
 /// Functions and constants.
