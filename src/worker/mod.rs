@@ -202,7 +202,11 @@ impl Worker {
 
     fn search(&mut self, query: &SearchQuery, turn: &Turn) -> Result<SearchReply> {
         self.move_over()?;
-        let Some(current) = &self.current else { return Err(self.no_index()) };
+        let Some(current) = &self.current else {
+            // Nobody should make an index for a question that cannot be asked.
+            retrieval::check(&self.config, query)?;
+            return Err(self.no_index());
+        };
         let embedder = match &mut self.embedder {
             Some(embedder) => embedder,
             None => self.embedder.insert(Embedder::open(&self.config.embedder)?),
@@ -221,7 +225,8 @@ impl Worker {
     fn index(&mut self, ask: Ask<IndexQuery, IndexReply>) {
         if self.job.as_ref().is_some_and(|job| !job.is_finished()) {
             return ask.answer(|_, _| {
-                Err(Error::new(ErrorKind::Busy, "an index run is going on already"))
+                Err(Error::new(ErrorKind::Busy, "an index run is going on already")
+                    .hint("wait for it to end; searches go on meanwhile"))
             });
         }
         let config = self.config.clone();
@@ -233,8 +238,11 @@ impl Worker {
     }
 
     fn flush(&mut self) -> Result<FlushReply> {
-        let lock = sync::index_dir(&self.config)
-            .lock(Duration::from_secs(self.config.limits.lock_wait_s))?;
+        let dir = sync::index_dir(&self.config);
+        if !dir.path().exists() {
+            return Ok(FlushReply { bytes: 0 });
+        }
+        let lock = dir.lock(Duration::from_secs(self.config.limits.lock_wait_s))?;
         self.current = None;
         Ok(FlushReply { bytes: lock.flush()? })
     }

@@ -4,6 +4,7 @@ mod bad_input;
 mod chunk;
 mod cli;
 mod config;
+mod crash;
 mod docs;
 mod embed;
 mod files;
