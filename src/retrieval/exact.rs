@@ -8,7 +8,8 @@ use std::path::Path;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::sinks::Bytes;
-use grep_searcher::{LineTerminator, SearcherBuilder};
+use grep_searcher::SearcherBuilder;
+use memchr::memmem;
 use rayon::prelude::*;
 
 use super::catalog::{Catalog, FileEntry};
@@ -89,7 +90,7 @@ pub(super) fn matcher(text: &str, regex: bool) -> Result<RegexMatcher> {
             .hint("search for one of the lines"));
     }
     let mut builder = RegexMatcherBuilder::new();
-    builder.crlf(true).multi_line(true).case_smart(true);
+    builder.line_terminator(Some(b'\n')).multi_line(true).case_smart(true);
     builder.size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
     let built = if regex { builder.build(text) } else { builder.fixed_strings(true).build(text) };
     built.map_err(|error| {
@@ -102,18 +103,14 @@ pub(super) fn matcher(text: &str, regex: bool) -> Result<RegexMatcher> {
 /// 1-based numbers of the lines of a file's indexed text that match.
 fn matching_lines(matcher: &RegexMatcher, file: &FileEntry, bytes: &[u8]) -> Vec<u32> {
     let decoded;
-    let text = if file.row.encoding == "utf-8" {
-        bytes
-    } else {
-        decoded = text::decode_as(bytes, &file.row.encoding);
-        decoded.as_bytes()
-    };
+    let mut text = bytes;
+    if file.row.encoding != "utf-8" || memmem::find(bytes, b"\r\n").is_some() {
+        // `$` stands before the line feed; the number of lines stays.
+        decoded = text::decode_as(bytes, &file.row.encoding).replace("\r\n", "\n");
+        text = decoded.as_bytes();
+    }
     let mut lines = Vec::new();
-    let mut searcher = SearcherBuilder::new()
-        .line_number(true)
-        .line_terminator(LineTerminator::crlf())
-        .bom_sniffing(false)
-        .build();
+    let mut searcher = SearcherBuilder::new().line_number(true).bom_sniffing(false).build();
     let sink = Bytes(|line, _| {
         lines.push(u32::try_from(line).unwrap_or(u32::MAX));
         Ok(lines.len() < FILE_MATCHES_MAX)

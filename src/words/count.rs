@@ -21,11 +21,11 @@ pub struct Fields<'a> {
 
 /// In which fields a word of a chunk occurs, besides how often in the body.
 pub(super) mod field {
-    pub const BODY_MAX: u8 = 0x0f;
-    pub const NAMES: u8 = 0x10;
-    pub const SIGNATURE: u8 = 0x20;
-    pub const DOC: u8 = 0x40;
-    pub const PATH: u8 = 0x80;
+    pub(crate) const BODY_MAX: u8 = 0x0f;
+    pub(crate) const NAMES: u8 = 0x10;
+    pub(crate) const SIGNATURE: u8 = 0x20;
+    pub(crate) const DOC: u8 = 0x40;
+    pub(crate) const PATH: u8 = 0x80;
 }
 
 /// One chunk's words: positions in [`Counted::words`] with how often and where.
