@@ -148,9 +148,18 @@ struct Session {
 impl Session {
     /// The folder to work on.
     fn root(&self) -> Result<PathBuf> {
-        let cwd = std::env::current_dir()
-            .map_err(|error| Error::environment("there is no current folder").because(error))?;
-        crate::config::find_root(self.globals.root.as_deref(), &cwd, &|name| std::env::var_os(name))
+        let named = self.globals.root.as_deref();
+        let cwd = match (std::env::current_dir(), named) {
+            (Ok(cwd), _) => cwd,
+            // A folder that is named in full needs no other.
+            (Err(_), Some(named)) if named.is_absolute() => named.to_owned(),
+            (Err(error), _) => {
+                return Err(Error::environment("the current folder is gone")
+                    .because(error)
+                    .hint("change into a folder that exists, or name one: `--root PATH`"));
+            }
+        };
+        crate::config::find_root(named, &cwd, &|name| std::env::var_os(name))
     }
 
     /// Finds the root and reads the configuration. Starts the command again when the configured

@@ -195,6 +195,10 @@ fn check_index_dir(dir: &str, trusted: bool) -> Result<(), Problem> {
         return Err(Problem::new(format!("`index_dir` is `{}`, the root itself", shown(dir)))
             .hint("name a folder that holds nothing else, such as `.index`"));
     }
+    if dir.contains(char::is_control) {
+        return Err(Problem::new(format!("`index_dir` is `{}`, no name for a folder", shown(dir)))
+            .hint("leave out control characters; the usual name is `.index`"));
+    }
     let inside = parts.all(|part| match part {
         Component::Normal(name) => {
             ![".git", ".hg", ".svn"].iter().any(|taken| name.eq_ignore_ascii_case(taken))

@@ -54,7 +54,8 @@ impl Catalog {
     /// Reads a generation.
     ///
     /// # Errors
-    /// Index when it contradicts itself: a chunk without its file or vector.
+    /// Index when it contradicts itself: a chunk without its file or vector, vectors of another
+    /// length than it says.
     pub fn load(reader: &Reader) -> Result<Self> {
         let file = |row| FileEntry { row, chunks: 0..0 };
         let mut files: Vec<FileEntry> = reader.files()?.into_iter().map(file).collect();
@@ -83,7 +84,11 @@ impl Catalog {
         assign_chunks(&mut files, &chunks);
         let names = Names::new(files.iter().map(|file| &file.row.path));
         let words = words.build(reader.words()?);
-        let vectors = Matrix::new(reader.meta().dim, vectors.values);
+        let dim = reader.meta().dim;
+        if vectors.values.len() != vectors.ids.len() * dim {
+            return Err(contradiction(&format!("its vectors are not of {dim} values")));
+        }
+        let vectors = Matrix::new(dim, vectors.values);
         Ok(Self { files, chunks, words, names, vectors, defining })
     }
 
@@ -99,14 +104,21 @@ impl Catalog {
         self.defining.get(&normal_name(name)).map_or(&[], Vec::as_slice)
     }
 
-    /// Up to five defined names that look like a word of the question.
+    /// Up to five defined names that look like one of the question's first words.
     pub fn near_symbols(&self, question: &Question) -> Vec<String> {
+        // Each word is compared with every name of the index.
+        const WORDS_MAX: usize = 8;
+        const NAME_BYTES: std::ops::RangeInclusive<usize> = 3..=100;
         let mut near: Vec<(f64, &str)> = Vec::new();
-        for wanted in &question.tokens {
-            let wanted = normal_name(wanted);
+        let wanted = question.tokens.iter().map(|token| normal_name(token));
+        let wanted = wanted.filter(|wanted| NAME_BYTES.contains(&wanted.len())).take(WORDS_MAX);
+        for wanted in wanted {
             for (name, chunks) in &self.defining {
+                if !NAME_BYTES.contains(&name.len()) {
+                    continue;
+                }
                 let likeness = strsim::jaro_winkler(&wanted, name);
-                if likeness > 0.85 && wanted.len() > 2 {
+                if likeness > 0.85 {
                     let shown = chunks.first().and_then(|at| {
                         let defines = &self.chunks[*at as usize].defines;
                         defines.iter().find(|define| normal_name(define) == *name)
@@ -151,9 +163,11 @@ fn assign_chunks(files: &mut [FileEntry], chunks: &[ChunkEntry]) {
 }
 
 fn damaged(row: &ChunkRow) -> Error {
-    Error::index(format!(
-        "the index contradicts itself: chunk {} of file {} has no file or vector {}",
-        row.pos, row.file_id, row.vector_id
-    ))
-    .hint("run `sai index --force` to make it anew")
+    let ChunkRow { pos, file_id, vector_id, .. } = row;
+    contradiction(&format!("chunk {pos} of file {file_id} has no file or no vector {vector_id}"))
+}
+
+fn contradiction(what: &str) -> Error {
+    Error::index(format!("the index contradicts itself: {what}"))
+        .hint("run `sai index --force` to make it anew")
 }

@@ -1,6 +1,8 @@
 //! Which chunks are in question at all: language, path, kind.
 
-use globset::{Glob, GlobMatcher};
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::{Catalog, SearchQuery, Searched};
 use crate::error::{Error, Result};
@@ -14,27 +16,18 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Decides the filters of `query` for every file of `catalog`.
+    /// Decides the filters of `query` for every file of `catalog`, which was indexed under `root`.
     ///
     /// # Errors
     /// Usage for a bad glob, naming it.
-    pub(super) fn new(catalog: &Catalog, query: &SearchQuery) -> Result<Self> {
-        let mut wanted = Vec::new();
-        let mut unwanted = Vec::new();
-        for glob in query.paths.iter().map(|glob| glob.trim()).filter(|glob| !glob.is_empty()) {
-            match glob.strip_prefix('!') {
-                Some(glob) => unwanted.extend(compile(glob)?),
-                None => wanted.extend(compile(glob)?),
-            }
-        }
+    pub(super) fn new(catalog: &Catalog, root: &Path, query: &SearchQuery) -> Result<Self> {
+        let globs = Globs::new(root, &query.paths)?;
         let files: Vec<bool> = catalog
             .files
             .iter()
             .map(|file| {
-                let path = file.row.path.as_str();
                 (query.languages.is_empty() || query.languages.contains(&file.row.language))
-                    && (wanted.is_empty() || wanted.iter().any(|glob| glob.is_match(path)))
-                    && !unwanted.iter().any(|glob| glob.is_match(path))
+                    && globs.admit(file.row.path.as_str())
             })
             .collect();
         let mut filter = Self { files, kinds: query.kinds.clone(), searched: Searched::default() };
@@ -59,38 +52,81 @@ impl Filter {
     }
 
     fn count(&self, catalog: &Catalog) -> Searched {
-        if self.kinds.is_empty() {
-            let admitted = catalog.files.iter().zip(&self.files).filter(|(_, admitted)| **admitted);
-            return admitted.fold(Searched::default(), |sum, (file, _)| Searched {
-                files: sum.files + 1,
-                chunks: sum.chunks + file.chunks.len(),
-            });
-        }
         let mut searched = Searched::default();
-        for (at, file) in catalog.files.iter().enumerate().filter(|(at, _)| self.files[*at]) {
+        for (file, _) in catalog.files.iter().zip(&self.files).filter(|(_, admitted)| **admitted) {
             let chunks = file.chunks.clone().filter(|chunk| self.admits(catalog, *chunk)).count();
-            debug_assert!(self.files[at]);
-            searched.files += usize::from(chunks > 0);
+            searched.files += usize::from(chunks > 0 || self.kinds.is_empty());
             searched.chunks += chunks;
         }
         searched
     }
 }
 
-/// A glob over whole paths. One without `/` matches a file name anywhere; one that names a folder
-/// matches everything below it.
-fn compile(glob: &str) -> Result<Vec<GlobMatcher>> {
-    let cleaned = glob.trim_start_matches("./").trim_end_matches('/');
-    let mut patterns = vec![cleaned.to_owned(), format!("{cleaned}/**")];
-    if !cleaned.contains('/') {
-        patterns = vec![format!("**/{cleaned}"), format!("**/{cleaned}/**")];
+/// The path globs of a search, compiled.
+#[derive(Debug)]
+pub(super) struct Globs {
+    wanted: GlobSet,
+    unwanted: GlobSet,
+}
+
+impl Globs {
+    /// Compiles globs; one that starts with `!` excludes. Blank ones are passed over.
+    ///
+    /// # Errors
+    /// Usage, naming the glob.
+    pub(super) fn new(root: &Path, globs: &[String]) -> Result<Self> {
+        let (mut wanted, mut unwanted) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        for glob in globs.iter().map(|glob| glob.trim()).filter(|glob| !glob.is_empty()) {
+            match glob.strip_prefix('!') {
+                Some(glob) => add(&mut unwanted, root, glob)?,
+                None => add(&mut wanted, root, glob)?,
+            }
+        }
+        let built = |set: GlobSetBuilder| {
+            set.build().map_err(|error| {
+                Error::usage("the path globs are too large together")
+                    .because(error)
+                    .hint("name a folder instead of its files")
+            })
+        };
+        Ok(Self { wanted: built(wanted)?, unwanted: built(unwanted)? })
     }
-    patterns
-        .iter()
-        .map(|pattern| match Glob::new(pattern) {
-            Ok(compiled) => Ok(compiled.compile_matcher()),
-            Err(error) => Err(Error::usage(format!("bad path glob `{glob}`: {}", error.kind()))
-                .hint("for example `src/**/*.rs`, `tests/`, `!vendor/`")),
-        })
-        .collect()
+
+    /// Whether a relative path is wanted.
+    pub(super) fn admit(&self, path: &str) -> bool {
+        (self.wanted.is_empty() || self.wanted.is_match(path)) && !self.unwanted.is_match(path)
+    }
+}
+
+/// Adds a glob, read as `files.include` is: without `/` it matches a name anywhere, otherwise it is
+/// read from the root; `*` and `?` match no `/`; what it matches may be a folder, which stands for
+/// everything in it. A path under `root` itself may also be absolute.
+fn add(set: &mut GlobSetBuilder, root: &Path, glob: &str) -> Result<()> {
+    const HINT: &str = "for example `src/**/*.rs`, `tests/`, `!vendor/`";
+    let bad = |why: &str| {
+        let shown: String = glob.chars().take(80).collect();
+        let dots = if shown.len() < glob.len() { "…" } else { "" };
+        Error::usage(format!("bad path glob `{shown}{dots}`: {why}")).hint(HINT)
+    };
+    if glob.is_empty() {
+        return Err(bad("it names nothing"));
+    }
+    let inside = Path::new(glob).strip_prefix(root).ok().and_then(Path::to_str);
+    let from_root = inside
+        .or_else(|| glob.strip_prefix("./"))
+        .or_else(|| glob.strip_prefix('/'))
+        .or_else(|| (glob == ".").then_some(""));
+    let inner = from_root.unwrap_or(glob).trim_end_matches('/');
+    let patterns = if inner.is_empty() {
+        vec!["**".to_owned()]
+    } else {
+        let anywhere = if from_root.is_none() && !inner.contains('/') { "**/" } else { "" };
+        vec![format!("{anywhere}{inner}"), format!("{anywhere}{inner}/**")]
+    };
+    for pattern in patterns {
+        let built =
+            GlobBuilder::new(&pattern).literal_separator(true).backslash_escape(true).build();
+        set.add(built.map_err(|error| bad(&error.kind().to_string()))?);
+    }
+    Ok(())
 }

@@ -157,15 +157,18 @@ pub fn search(
 ) -> Result<SearchReply> {
     let text = query.text.trim();
     check_length(text)?;
-    let mode = match query.mode {
-        Some(mode) => mode,
-        None => Mode::from_name(&config.search.mode)?,
-    };
+    let mode = mode(config, query)?;
     let limit = query.limit.unwrap_or(config.search.limit).clamp(1, LIMIT_MAX);
-    let filter = Filter::new(catalog, query)?;
+    let filter = Filter::new(catalog, &config.root, query)?;
     let question = Question::new(text);
+    let mut stale_files = 0;
     let ranked = match mode {
-        Mode::Exact => exact::search(catalog, &filter, &config.root, &question, query.regex, turn)?,
+        Mode::Exact => {
+            let (root, regex) = (&config.root, query.regex);
+            let found = exact::search(reader, catalog, &filter, root, &question, regex, turn)?;
+            stale_files = found.stale;
+            found.ranked
+        }
         Mode::Semantic | Mode::Lexical | Mode::Hybrid => {
             let cosines = match mode {
                 Mode::Lexical => None,
@@ -178,10 +181,29 @@ pub fn search(
     turn.check()?;
     let best = &ranked[..ranked.len().min(limit)];
     let hits = show::hits(reader, catalog, &config.root, best, query)?;
-    let notes = notes(catalog, &filter, &question, &hits);
+    let mut notes = notes(catalog, &filter, &question, &hits);
+    notes.extend(stale_note(stale_files));
     let searched = filter.searched();
     let generation = reader.generation().number;
     Ok(SearchReply { query: query.text.clone(), mode, generation, searched, hits, notes })
+}
+
+/// Whether a question can be asked at all, told without an index.
+///
+/// # Errors
+/// Usage, as [`search`] would say it.
+pub fn check(config: &Config, query: &SearchQuery) -> Result<()> {
+    let text = query.text.trim();
+    check_length(text)?;
+    filter::Globs::new(&config.root, &query.paths)?;
+    if mode(config, query)? == Mode::Exact {
+        exact::matcher(text, query.regex)?;
+    }
+    Ok(())
+}
+
+fn mode(config: &Config, query: &SearchQuery) -> Result<Mode> {
+    query.mode.map_or_else(|| Mode::from_name(&config.search.mode), Ok)
 }
 
 fn check_length(text: &str) -> Result<()> {
@@ -203,7 +225,10 @@ fn check_length(text: &str) -> Result<()> {
 fn notes(catalog: &Catalog, filter: &Filter, question: &Question, hits: &[Hit]) -> Vec<String> {
     let mut notes = Vec::new();
     if catalog.chunks.is_empty() {
-        notes.push("the index is empty: no file of the root is in scope".to_owned());
+        notes.push(
+            "the index is empty: no file of the root is in scope; `sai status --skipped` says why"
+                .to_owned(),
+        );
     } else if filter.searched().chunks == 0 {
         notes.push("no indexed file passes the filters".to_owned());
     } else if hits.is_empty() {
@@ -220,6 +245,16 @@ fn notes(catalog: &Catalog, filter: &Filter, question: &Question, hits: &[Hit]) 
         ));
     }
     notes
+}
+
+/// What exact mode says of files that it could not look through as they are now.
+fn stale_note(files: usize) -> Option<String> {
+    (files > 0).then(|| {
+        format!(
+            "{files} of the files changed since they were indexed and were searched as indexed; \
+             run `sai index`"
+        )
+    })
 }
 
 impl Ranked {

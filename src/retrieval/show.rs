@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::catalog::{Catalog, ChunkEntry, FileEntry};
@@ -57,27 +59,11 @@ enum Now {
 
 impl Texts {
     fn of(reader: &Reader, root: &Path, file: &FileEntry) -> Result<Self> {
-        let row = &file.row;
-        let path = row.path.under(root);
-        let meta = std::fs::symlink_metadata(&path).ok();
-        let Some(meta) = meta else {
-            return Ok(Self { indexed: indexed_text(reader, file.row.hash)?, now: Now::Gone });
-        };
-        // A file that grew beyond all bounds is only said to differ.
-        if meta.len() > row.size.saturating_mul(4).max(16 << 20) || !readable(root, &path) {
-            let now = Now::Differs(String::new());
-            return Ok(Self { indexed: indexed_text(reader, file.row.hash)?, now });
+        if let Some(bytes) = indexed_bytes(root, file) {
+            return Ok(Self { indexed: text::decode(&bytes).text.into_owned(), now: Now::Same });
         }
-        match std::fs::read(&path) {
-            Ok(bytes) if Hash::of(&bytes) == row.hash => {
-                Ok(Self { indexed: text::decode(&bytes).text.into_owned(), now: Now::Same })
-            }
-            Ok(bytes) => {
-                let now = Now::Differs(text::decode(&bytes).text.into_owned());
-                Ok(Self { indexed: indexed_text(reader, file.row.hash)?, now })
-            }
-            Err(_) => Ok(Self { indexed: indexed_text(reader, file.row.hash)?, now: Now::Gone }),
-        }
+        let bytes = reader.blob(file.row.hash)?.unwrap_or_default();
+        Ok(Self { indexed: text::decode(&bytes).text.into_owned(), now: now(root, file) })
     }
 
     /// The chunk's text, its lines, and how it stands to what is on disk.
@@ -92,7 +78,8 @@ impl Texts {
                 }
                 Some(start) => {
                     let first = line_of(now, start);
-                    let end = first + (chunk.lines.end - chunk.lines.start);
+                    let end =
+                        first.saturating_add(chunk.lines.end.saturating_sub(chunk.lines.start));
                     (indexed, LineRange { start: first, end }, Freshness::Moved)
                 }
                 None => (indexed, chunk.lines, Freshness::Changed),
@@ -106,13 +93,14 @@ fn same_before(texts: &Texts, now: &str, start: usize) -> bool {
     texts.indexed.as_bytes().get(..start) == now.as_bytes().get(..start)
 }
 
-/// The occurrence of `piece` at a line's start in `text` that is nearest to byte `near`.
-fn nearest(text: &str, piece: &str, near: usize) -> Option<usize> {
+/// The occurrence of `piece` in `text` that is nearest to byte `near`: right there, or at a line's
+/// start.
+pub(super) fn nearest(text: &str, piece: &str, near: usize) -> Option<usize> {
     if piece.trim().is_empty() {
         return None;
     }
     memchr::memmem::find_iter(text.as_bytes(), piece.as_bytes())
-        .filter(|&at| at == 0 || text.as_bytes()[at - 1] == b'\n')
+        .filter(|&at| at == near || at == 0 || text.as_bytes()[at - 1] == b'\n')
         .min_by_key(|&at| at.abs_diff(near))
 }
 
@@ -121,14 +109,36 @@ fn line_of(text: &str, byte: usize) -> u32 {
     u32::try_from(before + 1).unwrap_or(u32::MAX)
 }
 
-/// A regular file whose real place is inside the root.
-fn readable(root: &Path, path: &Path) -> bool {
-    path.canonicalize().is_ok_and(|real| real.starts_with(root) && real.is_file())
+/// The bytes of a file on disk, when they are still those that were indexed.
+pub(super) fn indexed_bytes(root: &Path, file: &FileEntry) -> Option<Vec<u8>> {
+    let path = file.row.path.under(root);
+    let meta = fs::symlink_metadata(&path).ok()?;
+    if !meta.is_file() || meta.len() != file.row.size {
+        return None;
+    }
+    // What has the indexed hash tells nobody more than the index does, wherever a link led.
+    fs::read(&path).ok().filter(|bytes| Hash::of(bytes) == file.row.hash)
 }
 
-fn indexed_text(reader: &Reader, hash: Hash) -> Result<String> {
-    let bytes = reader.blob(hash)?.unwrap_or_default();
-    Ok(text::decode(&bytes).text.into_owned())
+/// What is on disk in place of the file that was indexed.
+fn now(root: &Path, file: &FileEntry) -> Now {
+    const GROWN_BYTES: u64 = 16 << 20;
+    let path = file.row.path.under(root);
+    let Ok(meta) = fs::symlink_metadata(&path) else { return Now::Gone };
+    // A file that grew beyond all bounds is only said to differ, and so is one that is no regular
+    // file any more or that a link leads to from outside of the root.
+    let is_inside = || path.canonicalize().is_ok_and(|real| real.starts_with(root));
+    if meta.len() > file.row.size.saturating_mul(4).max(GROWN_BYTES)
+        || !meta.is_file()
+        || !is_inside()
+    {
+        return Now::Differs(String::new());
+    }
+    match fs::read(&path) {
+        Ok(bytes) => Now::Differs(text::decode(&bytes).text.into_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Now::Gone,
+        Err(_) => Now::Differs(String::new()),
+    }
 }
 
 fn hit(
@@ -158,7 +168,7 @@ fn hit(
         score: found.score(),
         similarity: found.similarity,
         snippet: cut.text.to_owned(),
-        snippet_line: lines.start + cut.line,
+        snippet_line: lines.start.saturating_add(cut.line),
         lines_cut: cut.lines_cut,
         freshness,
         explanation: query.explain.then(|| found.points.explain()),
@@ -175,16 +185,16 @@ fn doc_lines(chunk: &ChunkEntry, texts: &Texts) -> usize {
 }
 
 /// A part of a chunk's text.
-struct Snippet<'a> {
-    text: &'a str,
+pub(super) struct Snippet<'a> {
+    pub text: &'a str,
     /// Lines of the chunk above it.
-    line: u32,
+    pub line: u32,
     /// Lines of the chunk below it.
-    lines_cut: u32,
+    pub lines_cut: u32,
 }
 
 /// The first lines of `text` from line `from` on (0-based), within the bounds of a snippet.
-fn snippet(text: &str, from: usize) -> Snippet<'_> {
+pub(super) fn snippet(text: &str, from: usize) -> Snippet<'_> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let from = if from < lines.len() { from } else { 0 };
     let start: usize = lines[..from].iter().map(|line| line.len()).sum();

@@ -2,7 +2,6 @@
 //! being inserted.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use rayon::prelude::*;
 
@@ -10,6 +9,7 @@ use super::plan::{Plan, ToRead};
 use super::prepare::{Prepared, ReadyFile, prepare};
 use super::scope::SkipReason;
 use super::{Phase, Progress, Reporter};
+use crate::config::Config;
 use crate::embed::{Embedder, Passage, quantise};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Batch, ChunkRow, FileRow, VectorRow, Writer};
@@ -35,7 +35,7 @@ pub(super) struct Applied {
 
 /// Prepares and inserts everything that `plan` names.
 pub(super) fn apply(
-    root: &Path,
+    config: &Config,
     writer: &mut Writer,
     embedder: &mut Embedder,
     plan: &Plan,
@@ -62,7 +62,7 @@ pub(super) fn apply(
         for batch in batches(&plan.read) {
             turn.check()?;
             let prepared: Vec<Prepared> =
-                batch.par_iter().map(|file| prepare(root, file)).collect();
+                batch.par_iter().map(|file| prepare(config, file)).collect();
             let ready = rows.collect(prepared, embedder, &mut applied)?;
             chunks += ready.batch.chunks.len();
             done += batch.len();

@@ -1,5 +1,4 @@
 //! Here is a tree and an index: make the index equal to the tree.
-
 //!
 //! Walk, compare with what is indexed ([`plan`]), read and split what is new ([`prepare`]), embed and
 //! insert it into a private copy ([`apply`]), publish the copy as the next generation. A run that is
@@ -23,6 +22,8 @@ use crate::error::{Error, Result};
 use crate::git;
 use crate::store::{Base, Generation, IndexDir, Meta, Reader, SCHEMA_VERSION, Totals, Writer};
 use crate::turn::Turn;
+
+pub use prepare::content;
 
 use apply::Applied;
 use plan::Plan;
@@ -125,7 +126,8 @@ pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexRe
     report.phase(Phase::Walking);
     let listing = scope.walk()?;
     turn.check()?;
-    let plan = plan::plan(current.as_ref(), &listing)?;
+    let mut plan = plan::plan(current.as_ref(), &listing, &config.files)?;
+    plan.settle(config);
     if let Some(reader) = &current
         && plan.is_empty()
         && reader.skipped()? == all_skipped(&listing, &plan, &[])
@@ -137,7 +139,7 @@ pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexRe
     drop(current);
     let mut writer = Writer::begin(lock, base, memory_mib)?;
     let applied = in_pool(config.limits.threads, || {
-        apply::apply(&config.root, &mut writer, &mut embedder, &plan, &report, turn)
+        apply::apply(config, &mut writer, &mut embedder, &plan, &report, turn)
     })?;
     let skipped = all_skipped(&listing, &plan, &applied.skipped);
     writer.set_skipped(&skipped)?;

@@ -1,12 +1,12 @@
 //! One file, made ready to store: read, split, described, its words counted. Runs on many threads.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use super::plan::ToRead;
 use super::read::{self, Content};
-use super::scope::SkipReason;
+use super::scope::{Candidate, SkipReason};
 use crate::chunk::{self, Chunk, Pieces};
+use crate::config::Config;
 use crate::types::{Place, RelPath};
 use crate::words::{Counted, Counter, Fields};
 
@@ -32,11 +32,24 @@ pub(super) struct ReadyFile {
     pub contexts: Vec<String>,
 }
 
+/// A file's content and what kind of place it is, when its content is in scope.
+///
+/// # Errors
+/// Why it is left out.
+pub fn content(config: &Config, file: &Candidate) -> Result<(Content, Place), SkipReason> {
+    let content = read::read(&config.root, file)?;
+    let place = chunk::place(&file.path, content.language, &content.text);
+    if place == Place::Generated && !config.files.generated {
+        return Err(SkipReason::Generated);
+    }
+    Ok((content, place))
+}
+
 /// Reads and splits one file.
-pub(super) fn prepare(root: &Path, wanted: &ToRead) -> Prepared {
+pub(super) fn prepare(config: &Config, wanted: &ToRead) -> Prepared {
     let path = wanted.file.path.clone();
-    let content = match read::read(root, &wanted.file) {
-        Ok(content) => content,
+    let (content, place) = match content(config, &wanted.file) {
+        Ok(found) => found,
         Err(reason) => {
             return Prepared::Skipped { path, reason, known: wanted.known.map(|(id, _)| id) };
         }
@@ -47,7 +60,6 @@ pub(super) fn prepare(root: &Path, wanted: &ToRead) -> Prepared {
         return Prepared::Same { id, size: content.size, mtime_ns: content.mtime_ns };
     }
     let pieces = chunk::split(&path, content.language, &content.text);
-    let place = chunk::place(&path, content.language, &content.text);
     let words = count_words(&path, &content.text, &pieces);
     let contexts = pieces.chunks.iter().map(|chunk| context(chunk, &pieces.imports)).collect();
     let known = wanted.known.map(|(id, _)| id);

@@ -208,7 +208,11 @@ impl Worker {
 
     fn search(&mut self, query: &SearchQuery, turn: &Turn) -> Result<SearchReply> {
         self.move_over()?;
-        let Some(current) = &self.current else { return Err(self.no_index()) };
+        let Some(current) = &self.current else {
+            // Nobody should make an index for a question that cannot be asked.
+            retrieval::check(&self.config, query)?;
+            return Err(self.no_index());
+        };
         let embedder = match &mut self.embedder {
             Some(embedder) => embedder,
             None => self.embedder.insert(Embedder::open(&self.config.embedder)?),
@@ -236,8 +240,11 @@ impl Worker {
     }
 
     fn flush(&mut self) -> Result<FlushReply> {
-        let lock = sync::index_dir(&self.config)
-            .lock(Duration::from_secs(self.config.limits.lock_wait_s))?;
+        let dir = sync::index_dir(&self.config);
+        if !dir.path().exists() {
+            return Ok(FlushReply { bytes: 0 });
+        }
+        let lock = dir.lock(Duration::from_secs(self.config.limits.lock_wait_s))?;
         self.current = None;
         Ok(FlushReply { bytes: lock.flush()? })
     }

@@ -1,10 +1,10 @@
 //! What is in the index, and how fresh is it?
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::chunk::CHUNKER;
 use crate::config::Config;
@@ -71,7 +71,9 @@ pub struct StaleFiles {
 pub struct StatusReply {
     pub state: IndexState,
     /// The folder that is indexed.
+    #[serde(serialize_with = "as_shown")]
     pub root: PathBuf,
+    #[serde(serialize_with = "as_shown")]
     pub index_dir: PathBuf,
     /// Always `duckdb`.
     pub backend: &'static str,
@@ -107,6 +109,11 @@ pub struct StatusReply {
     pub stale: Option<StaleFiles>,
     /// Who is writing now.
     pub writer: Option<WriterInfo>,
+}
+
+/// A path as it is shown: lossy where it is not UTF-8, which JSON could not hold.
+fn as_shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// What a flush removed.
@@ -218,7 +225,7 @@ fn count_skipped(skipped: &[(String, String)]) -> Vec<SkippedCount> {
 /// Where index and tree differ now. Files that only look changed are read and hashed.
 fn compare(config: &Config, reader: &Reader) -> Result<StaleFiles> {
     let listing = Scope::new(config)?.walk()?;
-    let plan = plan::plan(Some(reader), &listing)?;
+    let plan = plan::plan(Some(reader), &listing, &config.files)?;
     let rows: HashMap<RelPath, Hash> =
         reader.files()?.into_iter().map(|row| (row.path, row.hash)).collect();
     let mut stale = StaleFiles {
@@ -227,7 +234,7 @@ fn compare(config: &Config, reader: &Reader) -> Result<StaleFiles> {
     };
     for wanted in &plan.read {
         let path = &wanted.file.path;
-        let Ok(content) = sync::read::read(&config.root, &wanted.file) else {
+        let Ok((content, _)) = sync::content(config, &wanted.file) else {
             if wanted.known.is_some() {
                 stale.removed.push(path.as_str().to_owned());
             }

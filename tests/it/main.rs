@@ -12,6 +12,7 @@ mod bad_input;
 mod chunk;
 mod cli;
 mod config;
+mod crash;
 mod embed;
 mod files;
 mod mcp;

@@ -186,6 +186,41 @@ fn exact_mode_finds_strings_and_regular_expressions() {
 }
 
 #[test]
+fn exact_mode_looks_through_what_was_indexed() {
+    let (repo, _) = indexed("//- /a.rs\nfn first() {}\n//- /b.rs\nfn second() {}\n");
+    repo.write("crlf.c", "int third() {\r\n  return 3;\r\n}\r\n");
+    repo.write("latin.py", b"def gr\xf6\xdfe():\n    return 4\n");
+    let handle = support::handle(repo.path());
+    handle.index(IndexQuery::default()).wait().expect("indexed");
+    let exact = |text: &str, regex| {
+        let query =
+            SearchQuery { text: text.into(), mode: Some(Mode::Exact), regex, ..Default::default() };
+        search(&handle, query)
+    };
+    let crlf = exact("return 3;$", true);
+    assert_eq!((top(&crlf).0, crlf.hits[0].snippet_line), ("crlf.c", 2));
+    assert_eq!(top(&exact("^def", true)).0, "latin.py");
+    assert_eq!(top(&exact("größe", false)).0, "latin.py");
+    assert!(exact("first", false).notes.is_empty());
+
+    repo.write("a.rs", "// longer\nfn replaced() {}\n");
+    repo.remove("b.rs");
+    let changed = exact("first", false);
+    assert_eq!((top(&changed).0, changed.hits[0].freshness), ("a.rs", Freshness::Changed));
+    assert_eq!(exact("second", false).hits[0].freshness, Freshness::Missing);
+    let new = exact("replaced", false);
+    assert!(new.hits.is_empty());
+    assert!(
+        new.notes.iter().any(|note| note.starts_with("2 of the files changed")),
+        "{:?}",
+        new.notes
+    );
+    repo.write("a.rs", "// above\nfn first() {}\n");
+    let moved = exact("first", false);
+    assert_eq!((moved.hits[0].freshness, moved.hits[0].start_line), (Freshness::Moved, 2));
+}
+
+#[test]
 fn hits_explain_themselves() {
     let (_repo, handle) = indexed(PROJECT);
     let query = SearchQuery { text: "RetryPolicy".into(), explain: true, ..SearchQuery::default() };

@@ -18,6 +18,9 @@ use sai::store::{
 use sai::types::{ChunkKind, Hash, Language, LineRange, Place, RelPath};
 use tempfile::TempDir;
 
+#[cfg(target_os = "linux")]
+use crate::support::Disk;
+
 const MEMORY_MIB: usize = 512;
 
 fn meta(dim: usize) -> Meta {
@@ -665,42 +668,12 @@ fn an_index_folder_that_is_a_file_is_told() {
     assert_eq!((dir.writer(), fs::read(dir.path()).unwrap()), (None, b"a file".to_vec()));
 }
 
-/// A small file system of its own, unmounted when dropped.
-#[cfg(target_os = "linux")]
-struct Disk(TempDir);
-
-#[cfg(target_os = "linux")]
-impl Disk {
-    /// `None` where the system does not let us mount.
-    fn of_mib(mib: u32) -> Option<Self> {
-        let root = tempfile::tempdir().unwrap();
-        let size = format!("size={mib}m");
-        let mounted = Self::mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], root.path());
-        if !mounted {
-            eprintln!("skipped: no file system can be mounted here");
-        }
-        mounted.then_some(Self(root))
-    }
-
-    fn mount(options: &[&str], at: &Path) -> bool {
-        let output = Command::new("mount").args(options).arg(at).output();
-        output.is_ok_and(|output| output.status.success())
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
-    }
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told_and_the_index_stands() {
     for mib in [1, 3, 6, 8, 10, 12] {
         let Some(disk) = Disk::of_mib(mib) else { return };
-        let dir = IndexDir::new(disk.0.path().join(".index"));
+        let dir = IndexDir::new(disk.path().join(".index"));
         let mut batch = Batch::default();
         for id in 100..150 {
             add_file(&mut batch, id, CHUNKS, DIM, &noise(u64::from(id), 100_000));
@@ -744,9 +717,9 @@ fn a_full_disk_is_told_and_the_index_stands() {
 #[test]
 fn a_read_only_disk_can_be_read() {
     let Some(disk) = Disk::of_mib(32) else { return };
-    let dir = IndexDir::new(disk.0.path().join(".index"));
+    let dir = IndexDir::new(disk.path().join(".index"));
     publish_files(&dir, 3);
-    assert!(Disk::mount(&["-o", "remount,ro"], disk.0.path()));
+    disk.set_writable(false);
     assert_eq!(check(&open(&dir)), 3);
     assert_eq!(dir.writer(), None);
     let (kind, said) = refused(dir.lock(Duration::ZERO));
@@ -756,7 +729,7 @@ fn a_read_only_disk_can_be_read() {
         said.ends_with("the disk is read-only; set `index_dir` to a folder that can be written"),
         "{said}"
     );
-    let new = IndexDir::new(disk.0.path().join("new"));
+    let new = IndexDir::new(disk.path().join("new"));
     assert!(refused(new.lock(Duration::ZERO)).1.contains("read-only"));
 }
 

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use git2::{IndexAddOption, Repository, RepositoryInitOptions, Signature, Time};
 use sai::config::{Config, Sources};
+use sai::store::IndexDir;
 use sai::worker::Handle;
 use tempfile::TempDir;
 
@@ -203,6 +204,38 @@ pub(crate) fn leftovers(root: &Path) -> Vec<String> {
         .collect()
 }
 
+/// Everything that the index in `dir` says of the tree, by path, without ids and times.
+pub(crate) fn content(dir: &Path) -> BTreeMap<String, Vec<String>> {
+    let reader = IndexDir::new(dir).open(256).expect("readable").expect("published");
+    let words: BTreeMap<u32, String> = reader.words().expect("words").into_iter().collect();
+    let vectors = reader.vectors().expect("vectors");
+    let dim = reader.meta().dim;
+    let files = reader.files().expect("files");
+    let mut out: BTreeMap<String, Vec<String>> = files
+        .iter()
+        .map(|file| {
+            let bytes =
+                reader.blob(file.hash).expect("blobs").expect("every file's bytes are kept");
+            (file.path.to_string(), vec![format!("{:?} {:?} {:?}", file.hash, file.place, bytes)])
+        })
+        .collect();
+    let path_of: BTreeMap<u32, String> =
+        files.iter().map(|file| (file.id, file.path.to_string())).collect();
+    let mut rows = Vec::new();
+    reader.chunks(&mut |row| rows.push(row)).expect("chunks");
+    rows.sort_by_key(|row| (row.file_id, row.pos));
+    for mut row in rows {
+        let at = vectors.ids.binary_search(&row.vector_id).expect("every vector is there");
+        let vector = &vectors.values[at * dim..(at + 1) * dim];
+        let counted = chunk_words(&row.words, &words);
+        let path = path_of[&row.file_id].clone();
+        (row.file_id, row.vector_id) = (0, 0);
+        row.words.clear();
+        out.get_mut(&path).expect("its file").push(format!("{row:?} {counted:?} {vector:?}"));
+    }
+    out
+}
+
 /// A chunk's stored words, spelled out and sorted.
 pub(crate) fn chunk_words(encoded: &[u8], words: &BTreeMap<u32, String>) -> Vec<(String, u8)> {
     let (_, entries) = sai::words::decode(encoded);
@@ -210,4 +243,45 @@ pub(crate) fn chunk_words(encoded: &[u8], words: &BTreeMap<u32, String>) -> Vec<
         entries.iter().map(|(id, counts)| (words[id].clone(), *counts)).collect();
     spelled.sort();
     spelled
+}
+
+/// A small file system of its own, unmounted when dropped.
+#[cfg(target_os = "linux")]
+pub(crate) struct Disk(TempDir);
+
+#[cfg(target_os = "linux")]
+impl Disk {
+    /// `None`, said on stderr, where the system does not let us mount.
+    pub(crate) fn of_mib(mib: u32) -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let size = format!("size={mib}m");
+        let mounted = Self::mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], folder.path());
+        if !mounted {
+            eprintln!("skipped: no file system can be mounted here");
+        }
+        mounted.then_some(Self(folder))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Makes it read-only, or writable again.
+    #[track_caller]
+    pub(crate) fn set_writable(&self, writable: bool) {
+        let mode = if writable { "remount,rw" } else { "remount,ro" };
+        assert!(Self::mount(&["-o", mode], self.path()), "{mode}");
+    }
+
+    fn mount(options: &[&str], at: &Path) -> bool {
+        let output = Command::new("mount").args(options).arg(at).output();
+        output.is_ok_and(|output| output.status.success())
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.path()).status();
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use sai::error::ErrorKind;
 use sai::request::{IndexQuery, IndexReply, Phase, SearchQuery, StatusQuery};
-use sai::store::{IndexDir, Reader};
+use sai::store::IndexDir;
 use sai::worker::Handle;
 
 use crate::support::{self, Repo};
@@ -15,41 +15,8 @@ fn index(handle: &Handle) -> IndexReply {
     handle.index(IndexQuery::default()).wait().expect("the tree can be indexed")
 }
 
-fn reader(repo: &Repo) -> Reader {
-    let dir = IndexDir::new(repo.path().join(".index"));
-    dir.open(256).expect("readable").expect("published")
-}
-
-/// Everything that an index says of the tree, without ids and times.
 fn content(repo: &Repo) -> BTreeMap<String, Vec<String>> {
-    let reader = reader(repo);
-    let words: BTreeMap<u32, String> = reader.words().expect("words").into_iter().collect();
-    let vectors = reader.vectors().expect("vectors");
-    let dim = reader.meta().dim;
-    let files = reader.files().expect("files");
-    let mut out: BTreeMap<String, Vec<String>> = files
-        .iter()
-        .map(|file| {
-            let bytes =
-                reader.blob(file.hash).expect("blobs").expect("every file's bytes are kept");
-            (file.path.to_string(), vec![format!("{:?} {:?} {:?}", file.hash, file.place, bytes)])
-        })
-        .collect();
-    let path_of: BTreeMap<u32, String> =
-        files.iter().map(|file| (file.id, file.path.to_string())).collect();
-    let mut rows = Vec::new();
-    reader.chunks(&mut |row| rows.push(row)).expect("chunks");
-    rows.sort_by_key(|row| (row.file_id, row.pos));
-    for mut row in rows {
-        let at = vectors.ids.binary_search(&row.vector_id).expect("every vector is there");
-        let vector = &vectors.values[at * dim..(at + 1) * dim];
-        let counted = support::chunk_words(&row.words, &words);
-        let path = path_of[&row.file_id].clone();
-        (row.file_id, row.vector_id) = (0, 0);
-        row.words.clear();
-        out.get_mut(&path).expect("its file").push(format!("{row:?} {counted:?} {vector:?}"));
-    }
-    out
+    support::content(&repo.path().join(".index"))
 }
 
 #[test]
