@@ -180,7 +180,7 @@ pub fn search(
     };
     turn.check()?;
     let best = &ranked[..ranked.len().min(limit)];
-    let hits = show::hits(reader, catalog, &config.root, best, query)?;
+    let hits = show::hits(reader, catalog, &config.root, best, &question, query)?;
     let mut notes = notes(catalog, &filter, &question, &hits);
     notes.extend(stale_note(stale_files));
     let searched = filter.searched();

@@ -1,5 +1,6 @@
 //! What is asked: the words of a question, the symbols it names, and what it is about.
 
+use super::catalog::normal_name;
 use super::names::stemmed_parts;
 use crate::types::Place;
 use crate::words::{is_stop_word, stem, terms};
@@ -67,6 +68,15 @@ impl Question {
         let places = Place::ALL.iter().copied().filter(|place| names(*place, &stems)).collect();
         let text = text.to_owned();
         Self { text, tokens, terms: terms_found, stems, symbols, is_symbol, places }
+    }
+
+    /// The first of `defines` that the question names, in any case or style.
+    pub fn named<'a>(&self, defines: &'a [String]) -> Option<&'a str> {
+        let asked = |define: &&String| {
+            let define = normal_name(define);
+            self.symbols.iter().any(|symbol| normal_name(&symbol.name) == define)
+        };
+        defines.iter().find(asked).map(String::as_str)
     }
 
     /// Whether the question asks for files of such a place, so that they are not put last.

@@ -14,6 +14,9 @@ const LOOKED_AT: usize = 1500;
 /// Chunks that can lift the file they are in.
 const CANDIDATES: usize = 400;
 
+/// How much the place still counts for the definition of the very symbol that is asked for.
+const PLACE_OF_DEFINITION: f32 = 0.25;
+
 /// A chunk with what made its rank.
 #[derive(Clone, Debug)]
 pub(super) struct Ranked {
@@ -49,7 +52,12 @@ pub(super) fn rank(
     for found in &mut ranked {
         let symbols = question.symbols.iter();
         let defined = symbols.map(|symbol| signals::definition(catalog, symbol, found.chunk));
-        found.points.set(Reason::Definition, defined.fold(0.0, f32::max));
+        let defined = defined.fold(0.0, f32::max);
+        found.points.set(Reason::Definition, defined);
+        if question.is_symbol && defined > 0.0 {
+            // Who names a symbol wants its definition, wherever it is.
+            found.points.scale(Reason::Place, PLACE_OF_DEFINITION);
+        }
         let words = signals::definition_words(catalog, question, found.chunk);
         found.points.set(Reason::DefinitionWords, words);
     }

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::catalog::{Catalog, ChunkEntry, FileEntry};
+use super::question::Question;
 use super::rank::Ranked;
 use super::{Freshness, Hit, SearchQuery};
 use crate::error::Result;
@@ -28,6 +29,7 @@ pub(super) fn hits(
     catalog: &Catalog,
     root: &Path,
     ranked: &[Ranked],
+    question: &Question,
     query: &SearchQuery,
 ) -> Result<Vec<Hit>> {
     let mut texts = HashMap::new();
@@ -40,7 +42,8 @@ pub(super) fn hits(
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => place.insert(Texts::of(reader, root, file)?),
             };
-            Ok(hit(found, chunk, file, texts, query))
+            let named = question.named(&chunk.defines);
+            Ok(hit(found, chunk, file, texts, named, query))
         })
         .collect()
 }
@@ -146,25 +149,30 @@ fn hit(
     chunk: &ChunkEntry,
     file: &FileEntry,
     texts: &Texts,
+    named: Option<&str>,
     query: &SearchQuery,
 ) -> Hit {
     let (text, lines, freshness) = texts.chunk(chunk);
+    // One of several small definitions in a chunk is what the hit is about when it was asked for.
+    let symbol = named.or(chunk.symbol.as_deref());
+    let is_inner = named.is_some_and(|named| chunk.symbol.as_deref() != Some(named));
     let cut = if query.include_text {
         Snippet { text, line: 0, lines_cut: 0 }
     } else {
         let matched = found.line.map(|line| line.saturating_sub(chunk.lines.start) as usize);
+        let matched = matched.or_else(|| line_naming(text, named.filter(|_| is_inner)?));
         snippet(text, matched.unwrap_or_else(|| doc_lines(chunk, texts)))
     };
     Hit {
         path: file.row.path.clone(),
         start_line: lines.start,
         end_line: lines.end,
-        symbol: chunk.symbol.clone(),
+        symbol: symbol.map(str::to_owned),
         parents: chunk.parents.clone(),
         kind: chunk.kind,
         language: file.row.language,
         place: file.row.place,
-        signature: chunk.signature.clone(),
+        signature: chunk.signature.clone().filter(|_| !is_inner),
         score: found.score(),
         similarity: found.similarity,
         snippet: cut.text.to_owned(),
@@ -173,6 +181,16 @@ fn hit(
         freshness,
         explanation: query.explain.then(|| found.points.explain()),
     }
+}
+
+/// The first line (0-based) of `text` that holds `name` as a word of its own.
+fn line_naming(text: &str, name: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.lines().position(|line| {
+        line.match_indices(name).any(|(at, _)| {
+            !line[..at].ends_with(is_part) && !line[at + name.len()..].starts_with(is_part)
+        })
+    })
 }
 
 /// How many lines of documentation stand above the definition, when they are too many to show.

@@ -68,6 +68,11 @@ impl Points {
         self.values[reason as usize] = value;
     }
 
+    /// Multiplies what a signal measured.
+    pub(super) fn scale(&mut self, reason: Reason, factor: f32) {
+        self.values[reason as usize] *= factor;
+    }
+
     /// All points together.
     pub(super) fn sum(&self) -> f32 {
         WEIGHTS.iter().zip(&self.values).map(|((_, _, weight), value)| weight * value).sum()
