@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(3600);
+    const LONG: Duration = Duration::from_hours(1);
 
     #[tokio::test]
     async fn an_outcome_passes_through() {

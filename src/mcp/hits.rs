@@ -197,7 +197,12 @@ fn nothing_found(query: &SearchQuery) -> String {
 }
 
 fn notes(notes: &[String]) -> String {
-    notes.iter().map(|note| format!("{}\n", block(&clip(note, 2 * NAME_CHARS)))).collect()
+    let mut out = String::new();
+    for note in notes {
+        out.push_str(&block(&clip(note, 2 * NAME_CHARS)));
+        out.push('\n');
+    }
+    out
 }
 
 /// A name from the repository, on one line.

@@ -211,14 +211,14 @@ mod tests {
 
     use super::*;
 
-    fn asked(given: Value) -> Result<SearchQuery> {
+    fn asked(given: &Value) -> Result<SearchQuery> {
         let given = given.as_object().unwrap().clone();
         question(&Arguments::read(ARGUMENTS, given)?)
     }
 
     #[test]
     fn a_question_is_read_as_it_was_meant() {
-        let query = asked(json!({
+        let query = asked(&json!({
             "q": "retry", "top_k": "3", "lang": "Rust, py", "paths": ["src/**", "!src/gen/**"],
             "kind": "function", "mode": "Lexical", "include_text": "true", "explain": null,
         }));
@@ -238,14 +238,14 @@ mod tests {
     #[test]
     fn absent_arguments_are_left_to_the_configuration() {
         let wanted = SearchQuery { text: "x".to_owned(), ..SearchQuery::default() };
-        assert_eq!(asked(json!({"query": "x"})).unwrap(), wanted);
+        assert_eq!(asked(&json!({"query": "x"})).unwrap(), wanted);
     }
 
     #[test]
     fn a_regular_expression_is_meant_exactly() {
-        let query = asked(json!({"query": "a.*b", "regex": true})).unwrap();
+        let query = asked(&json!({"query": "a.*b", "regex": true})).unwrap();
         assert_eq!(query.mode, Some(Mode::Exact));
-        let query = asked(json!({"query": "a.*b", "regex": true, "mode": "exact"})).unwrap();
+        let query = asked(&json!({"query": "a.*b", "regex": true, "mode": "exact"})).unwrap();
         assert_eq!((query.mode, query.regex), (Some(Mode::Exact), true));
     }
 
@@ -261,7 +261,7 @@ mod tests {
             (json!({"query": "x", "regex": true, "mode": "hybrid"}), "`regex`"),
             (json!({"query": "x", "bogus": 1}), "`bogus`"),
         ] {
-            let error = asked(given).unwrap_err();
+            let error = asked(&given).unwrap_err();
             assert!(error.to_string().contains(named), "{error}");
             assert!(error.kind() == ErrorKind::Usage);
         }

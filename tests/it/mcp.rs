@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Repo, command, folder, repo};
 
 /// Nothing is asserted about time; this only keeps a broken server from hanging the tests.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
