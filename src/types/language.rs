@@ -125,7 +125,7 @@ impl Language {
         let program = command
             .split([' ', '\t', '/'])
             .filter(|word| !word.is_empty() && *word != "env" && !word.starts_with('-'))
-            .last()?;
+            .next_back()?;
         Some(match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
             "sh" | "bash" | "zsh" | "ksh" | "dash" | "bats" => Self::Bash,
             "python" | "pypy" => Self::Python,

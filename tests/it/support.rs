@@ -199,7 +199,7 @@ pub(crate) fn leftovers(root: &Path) -> Vec<String> {
         .filter(|name| {
             let published = name.starts_with("code-") && !name.contains("tmp");
             let kept = [".gitignore", "CURRENT", "writer.lock"].contains(&name.as_str());
-            !kept && !(published && name.ends_with(".duckdb"))
+            !(kept || published && name.ends_with(".duckdb"))
         })
         .collect()
 }

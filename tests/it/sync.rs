@@ -206,9 +206,8 @@ fn edit(repo: &Repo, edit: &Edit) {
                 repo.write(&file_name(*to), text);
             }
         }
-        Edit::Ignore(file) => {
-            repo.write(".saiignore", if *file < 6 { file_name(*file) } else { String::new() })
-        }
+        Edit::Ignore(6) => repo.write(".saiignore", ""),
+        Edit::Ignore(file) => repo.write(".saiignore", file_name(*file)),
     }
 }
 
