@@ -105,13 +105,22 @@ impl Names {
     }
 }
 
+/// Calls `each` with the stemmed parts of a text's identifiers, in order.
+pub(super) fn each_stem(text: &str, each: &mut impl FnMut(&str)) {
+    let mut lower = String::new();
+    parts(text, &mut |part| {
+        lower.clear();
+        lower.extend(part.chars().map(|c| c.to_ascii_lowercase()));
+        each(&stem(&lower));
+    });
+}
+
 /// The stemmed parts of a text's identifiers, each once.
 pub(super) fn stemmed_parts(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    parts(text, &mut |part| {
-        let part = stem(&part.to_ascii_lowercase()).into_owned();
-        if !out.contains(&part) {
-            out.push(part);
+    let mut out: Vec<String> = Vec::new();
+    each_stem(text, &mut |part| {
+        if !out.iter().any(|known| known == part) {
+            out.push(part.to_owned());
         }
     });
     out

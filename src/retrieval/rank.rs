@@ -9,7 +9,7 @@ use super::signals::{self, Points, Reason, weight};
 use crate::types::{Mode, Place};
 
 /// Chunks whose own names are looked at.
-const LOOKED_AT: usize = 1500;
+const LOOKED_AT: usize = 1000;
 
 /// Chunks that can lift the file they are in.
 const CANDIDATES: usize = 400;

@@ -1,7 +1,7 @@
 //! The reasons for a rank: one table of weights, one small function a signal.
 
 use super::catalog::{Catalog, normal_name};
-use super::names::stemmed_parts;
+use super::names::each_stem;
 use super::question::{Question, Symbol};
 use super::{Explanation, Signal};
 use crate::types::{ChunkKind, Place};
@@ -120,9 +120,12 @@ pub(super) fn definition_words(catalog: &Catalog, question: &Question, chunk: us
     }
     let names = catalog.chunks[chunk].defines.iter().take(NAMES_COMPARED);
     names.fold(0.0, |best, name| {
-        let words = stemmed_parts(name);
-        let named = words.iter().filter(|word| question.stems.contains(word)).count();
-        best.max(named as f32 / (words.len() as f32 + 1.0))
+        let (mut words, mut named) = (0u16, 0u16);
+        each_stem(name, &mut |word| {
+            words += 1;
+            named += u16::from(question.stems.iter().any(|asked| asked == word));
+        });
+        best.max(f32::from(named) / (f32::from(words) + 1.0))
     })
 }
 
