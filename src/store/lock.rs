@@ -36,6 +36,14 @@ impl WriterLock {
         generation::flush(self.dir.path())
     }
 
+    /// Removes what dead writers left; every generation stays. Returns bytes freed.
+    ///
+    /// # Errors
+    /// Environment: the folder cannot be changed.
+    pub fn sweep(&self) -> Result<u64> {
+        generation::sweep_private(self.dir.path())
+    }
+
     /// The folder that is locked.
     pub(super) fn dir(&self) -> &Path {
         self.dir.path()

@@ -132,6 +132,8 @@ pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexRe
         && plan.is_empty()
         && reader.skipped()? == all_skipped(&listing, &plan, &[])
     {
+        // What a writer left that was killed before this run goes now: none is begun.
+        lock.sweep()?;
         return unchanged(reader, dir.size(), started);
     }
 

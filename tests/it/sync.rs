@@ -44,6 +44,17 @@ fn a_run_says_what_it_did() {
 }
 
 #[test]
+fn a_run_with_nothing_to_do_sweeps_what_a_dead_writer_left() {
+    let repo = support::repo("//- /a.rs\nfn a() {}\n");
+    let handle = support::handle(repo.path());
+    index(&handle);
+    repo.write(".index/code-2.tmp-1.duckdb", "half a file");
+    assert_eq!(support::leftovers(repo.path()), ["code-2.tmp-1.duckdb"]);
+    assert!(!index(&handle).published);
+    assert!(support::leftovers(repo.path()).is_empty());
+}
+
+#[test]
 fn a_touched_file_is_not_indexed_again() {
     let repo = support::repo("//- /a.rs\nfn a() {}\n");
     let handle = support::handle(repo.path());
