@@ -297,6 +297,10 @@ fn signatures_and_documentation_are_what_was_written() {
     assert_eq!(chunk.signature.as_deref(), Some("pub fn double<T>( x: T, ) -> T where T: Copy,"));
     let doc = chunk.doc.clone().expect("documented");
     assert_eq!(&text[doc], "/// Doubles.\n///\n/// Always.");
+    let body = "        use(long_enough_name)\n".repeat(30);
+    let text = format!("class A:  # of its kind\n    # Runs.\n    def run(self):\n{body}");
+    let run = &split_checked("a.py", &text).chunks[1];
+    assert_eq!(&text[run.doc.clone().expect("documented")], "# Runs.");
     let text = "def f(a):\n    \"\"\"Says so.\"\"\"\n    return a\n";
     let pieces = split_checked("a.py", text);
     assert_eq!(&text[pieces.chunks[0].doc.clone().expect("documented")], "\"\"\"Says so.\"\"\"");

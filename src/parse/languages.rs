@@ -18,6 +18,8 @@ mod zig;
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
+use tree_sitter::Node;
+
 use super::mask;
 use super::seen::{Name, Seen, Sight};
 use crate::types::Language;
@@ -212,6 +214,7 @@ const PYTHON: Grammar = Grammar {
     ],
     values: plain::python_values,
     special: plain::python_special,
+    mask: mask::indents,
     docstrings: true,
     highlights: &[tree_sitter_python::HIGHLIGHTS_QUERY],
     ..DEFAULT
@@ -489,6 +492,7 @@ const RUBY: Grammar = Grammar {
     ],
     name: ruby::name,
     special: ruby::special,
+    mask: mask::heredocs,
     highlights: &[tree_sitter_ruby::HIGHLIGHTS_QUERY],
     ..DEFAULT
 };
@@ -750,6 +754,11 @@ pub(super) static GRAMMARS: &[Grammar] = &[
 /// The row of a language.
 pub(super) fn find(language: Language) -> Option<&'static Grammar> {
     GRAMMARS.iter().find(|grammar| grammar.language == language)
+}
+
+/// The role of a node, of those that [`roles`] looked up.
+pub(super) fn role(roles: &[Role], node: Node) -> Role {
+    roles.get(usize::from(node.kind_id())).copied().unwrap_or_default()
 }
 
 /// The roles of a row, by the kind's number in its grammar. Looked up once a language.

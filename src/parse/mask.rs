@@ -1,9 +1,15 @@
 //! Texts that a grammar cannot read as they stand, changed without moving a byte.
 //!
 //! A mask replaces bytes by spaces (never line breaks), so that every place found in the masked text
-//! is a place of the text.
+//! is a place of the text. Some masks hide what makes a grammar's C code abort the whole process.
 
 use std::borrow::Cow;
+
+/// Ruby's scanner has a byte for the length of a heredoc's end word.
+const HEREDOC_CHARS_MAX: usize = 200;
+
+/// Python's scanner has room for some five hundred indents; nobody writes so many.
+const INDENTS_MAX: usize = 200;
 
 /// The text as it is.
 pub(super) fn none(text: &str) -> Cow<'_, str> {
@@ -79,6 +85,49 @@ pub(super) fn bats(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(masked)
+}
+
+/// Ruby without the heredocs whose end word is too long: the scanner stores its length in a byte, and
+/// a failed assertion ends the process.
+pub(super) fn heredocs(text: &str) -> Cow<'_, str> {
+    let mut masked = Cow::Borrowed(text);
+    for (at, mark) in text.match_indices("<<") {
+        let word = text[at + mark.len()..].trim_start_matches(['-', '~']);
+        let mut chars = word.chars();
+        let is_word = |c: &char| c.is_alphanumeric() || *c == '_';
+        let length = match chars.next() {
+            Some(quote @ ('"' | '\'' | '`')) => chars.take(256).take_while(|c| *c != quote).count(),
+            Some(first) if is_word(&first) => chars.take(256).take_while(is_word).count(),
+            _ => 0,
+        };
+        if length > HEREDOC_CHARS_MAX {
+            masked.to_mut().replace_range(at..at + mark.len(), "  ");
+        }
+    }
+    masked
+}
+
+/// Python without the lines that use more different indents than the scanner has room for.
+pub(super) fn indents(text: &str) -> Cow<'_, str> {
+    let mut masked = Cow::Borrowed(text);
+    let mut widths: Vec<usize> = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\x0c');
+        let indent = line.bytes().take_while(blank);
+        let width = indent.map(|byte| if byte == b'\t' { 8 } else { 1 }).sum();
+        match widths.binary_search(&width) {
+            Err(place) if widths.len() < INDENTS_MAX => widths.insert(place, width),
+            Err(_) => {
+                let mut spaces = String::with_capacity(line.len());
+                push_blank(&mut spaces, line);
+                masked.to_mut().replace_range(at..at + line.len(), &spaces);
+            }
+            Ok(_) => {}
+        }
+        at += line.len();
+    }
+    masked
 }
 
 /// Literate Haskell: the lines that begin with `>`, without it.

@@ -4,6 +4,7 @@
 //! Malformed text still yields what could be parsed. Work is bounded: a text that costs a parser too
 //! many steps has no outline, the same on every machine. No tree leaves this room.
 
+mod head;
 mod highlight;
 mod imports;
 mod languages;
@@ -43,10 +44,14 @@ const PIECE_BYTES: usize = 16 << 10;
 /// there asks without end. Ordinary code asks a few times.
 const READS_PER_PIECE: usize = 200;
 
-/// The time that a parse may take, whatever the other bounds say: this, and five microseconds a
-/// byte. Ordinary code takes a tenth. Only text that is no source code comes here, where
-/// single steps of error recovery are slow.
+/// The time that a parse may take, whatever the other bounds say: this, and five microseconds a byte.
+/// Ordinary code takes a tenth. Only text that is no source code comes here, where single steps of
+/// error recovery are slow.
 const PARSE_TIME_BASE: Duration = Duration::from_secs(1);
+
+/// More time than this between two steps was not spent on parsing: a busy machine had other things to
+/// do, and must not change the outcome.
+const STEP_TIME_MAX: Duration = Duration::from_millis(20);
 
 /// Texts inside macros that are parsed by themselves, a file.
 const EMBEDDED_MAX: usize = 100;
@@ -205,7 +210,9 @@ fn parse_bounded(parser: &mut Parser, text: &str) -> Option<Tree> {
     let bytes = text.as_bytes();
     let steps_max = STEPS_BASE + bytes.len() / BYTES_PER_STEP;
     let reads_max = READS_PER_PIECE * (bytes.len() / PIECE_BYTES + 16);
-    let until = Instant::now() + PARSE_TIME_BASE + Duration::from_micros(5 * bytes.len() as u64);
+    let time_max = PARSE_TIME_BASE + Duration::from_micros(5 * bytes.len() as u64);
+    let mut time = Duration::ZERO;
+    let mut last = Instant::now();
     let reads = Cell::new(0_usize);
     let mut steps = 0_usize;
     let mut read = |at: usize, _| {
@@ -216,12 +223,11 @@ fn parse_bounded(parser: &mut Parser, text: &str) -> Option<Tree> {
     };
     let mut progress = |_: &tree_sitter::ParseState| {
         steps += 1;
-        let spent = steps > steps_max || reads.get() > reads_max;
-        if spent || Instant::now() > until {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        let now = Instant::now();
+        time += now.duration_since(last).min(STEP_TIME_MAX);
+        last = now;
+        let spent = steps > steps_max || reads.get() > reads_max || time > time_max;
+        if spent { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let tree = parser.parse_with_options(&mut read, None, Some(options));

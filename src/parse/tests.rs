@@ -138,6 +138,8 @@ fn masks_move_no_byte() {
         "@test 'é' {\n  x\n}\n@test {\n",
         "> main = é\n\ntext é\n",
         "<script\n lang='ts'>\nlet é\n</script>\nrest é\r\n",
+        &"x <<~'é\n".repeat(300),
+        &(0..300).flat_map(|n| [" ".repeat(n), "é\n".into()]).collect::<String>(),
         "API_EXPORT_É\nMACRO_NAME\nclass A {}\nstruct DLL_API Béta {};\n",
     ];
     for text in texts {
@@ -153,6 +155,19 @@ fn masks_move_no_byte() {
             );
         }
     }
+}
+
+#[test]
+fn what_makes_a_grammar_abort_is_hidden_from_it() {
+    let word = "a".repeat(300);
+    for heredoc in [format!("x = <<~\"{word}\"\nb\n"), format!("x = <<{word}\nb\n{word}\n")] {
+        let text = format!("{heredoc}\ndef after; end\n");
+        assert!(outline(Language::Ruby, &text, 3_000).is_some());
+    }
+    let deep = (0..600).flat_map(|n| [" ".repeat(n), "if x:\n".into()]);
+    let text: String = ["f'{f\"{x\n".into()].into_iter().chain(deep).collect();
+    // Whether it is parsed does not matter: the process is still there.
+    outline(Language::Python, &text, 3_000);
 }
 
 #[test]

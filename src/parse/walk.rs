@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
+use super::head::Head;
 use super::languages::{self, Grammar, Role};
 use super::seen::{Found, Seen, Sight};
 use super::{Cut, Definition, DefinitionKind, Outline, Value, imports};
@@ -19,9 +20,6 @@ const NESTED_BYTES_MIN: usize = 300;
 
 /// A property of at least this many lines counts as a function.
 const PROPERTY_ROWS_MIN: usize = 4;
-
-/// A head without a body is all of the definition, unless it is longer than this many bytes.
-const HEAD_BYTES_MAX: usize = 400;
 
 /// What was read of a tree.
 #[derive(Default)]
@@ -139,7 +137,7 @@ impl<'t> Walk<'t, '_> {
         if self.level().awaits_body {
             return self.adopt(node);
         }
-        let role = self.roles.get(usize::from(node.kind_id())).copied().unwrap_or_default();
+        let role = self.role(node);
         self.cut(node, role);
         let sight = self.sight(node, role);
         self.take(node, sight)
@@ -149,24 +147,38 @@ impl<'t> Walk<'t, '_> {
         self.levels.last_mut().expect("the root's level stays")
     }
 
+    fn role(&self, node: Node) -> Role {
+        languages::role(self.roles, node)
+    }
+
     fn seen(&self, node: Node<'t>) -> Seen<'t> {
         let owner = self.levels.last().and_then(|level| level.owner);
         let owner = owner.map(|owner| self.reading.outline.definitions[owner].kind);
         Seen { node, text: self.text, owner }
     }
 
-    /// Goes down the way from a definition to its body.
+    /// Goes down the way from a definition to its body. Comments just before the body belong to what
+    /// stands first in it.
     fn approach(&mut self, node: Node<'t>, body: Node<'t>) -> Option<Level<'t>> {
+        let role = self.role(node);
+        let opens = self.text[..body.end_byte()]
+            .get(body.start_byte()..)
+            .is_some_and(|text| text.starts_with('{'));
         let level = self.level();
-        let arrived = node.id() == body.id();
-        let on_the_way =
-            node.start_byte() <= body.start_byte() && body.end_byte() <= node.end_byte();
         let next = Level { owner: level.owner, in_function: level.in_function, ..Level::default() };
-        match (arrived, on_the_way) {
-            (true, _) => Some(next),
-            (_, true) => Some(Level { toward: Some(body), ..next }),
-            _ => None,
+        if node.id() == body.id() {
+            let row_after = if opens { node.start_position().row + 1 } else { level.row_after };
+            return Some(Level { pending: level.pending.take(), row_after, ..next });
         }
+        if node.start_byte() <= body.start_byte() && body.end_byte() <= node.end_byte() {
+            return Some(Level { toward: Some(body), ..next });
+        }
+        if role == Role::Comment {
+            self.wait(node, true);
+        } else {
+            self.pass(node);
+        }
+        None
     }
 
     /// Takes the node as the body of the definition before it.
@@ -220,7 +232,7 @@ impl<'t> Walk<'t, '_> {
 
     /// The body of a definition: the field of that name, or a child whose kind is one.
     fn body(&self, seen: Seen<'t>) -> Option<Node<'t>> {
-        let is_body = |node: Node| self.roles.get(usize::from(node.kind_id())) == Some(&Role::Body);
+        let is_body = |node: Node| self.role(node) == Role::Body;
         let field = seen.field("body").filter(|body| !self.defines(body.node));
         let body = field.or_else(|| seen.find(|child| is_body(child.node)));
         let go_type =
@@ -230,8 +242,7 @@ impl<'t> Walk<'t, '_> {
 
     /// Whether a node is a definition by its kind.
     fn defines(&self, node: Node) -> bool {
-        let role = self.roles.get(usize::from(node.kind_id()));
-        matches!(role, Some(Role::Function | Role::Type | Role::Extension))
+        matches!(self.role(node), Role::Function | Role::Type | Role::Extension)
     }
 
     /// Notes what a node is; the level to go down to, if it is to be looked into.
@@ -447,102 +458,17 @@ impl<'t> Walk<'t, '_> {
         let pending = level.pending.take().filter(|pending| pending.end_row + 1 >= start_row);
         let start = pending.as_ref().map_or(node.start_byte(), |pending| pending.start);
         let doc = docstring.or_else(|| pending.and_then(|pending| pending.doc));
-        let head = self.head_start(node);
-        let head_end = self.head_end(node, head, found.body, kind);
+        let head = Head::of(seen, found.body, kind, self.roles);
         Definition {
             kind,
             name: found.name.text,
             outer: found.name.outer,
             parent: owner,
             bytes: start..node.end_byte(),
-            head,
-            signature: self.signature(node, head..head_end),
+            head: head.start,
+            signature: head.text,
             doc,
         }
-    }
-
-    /// Where a head begins: after the attributes that the grammar counts to the definition.
-    fn head_start(&self, node: Node<'t>) -> usize {
-        let role = |node: Node| self.roles.get(usize::from(node.kind_id())).copied();
-        let mut start = node.start_byte();
-        let mut cursor = node.walk();
-        if !cursor.goto_first_child() {
-            return start;
-        }
-        let mut in_modifiers = false;
-        loop {
-            match role(cursor.node()) {
-                Some(Role::Attribute) => start = cursor.node().end_byte(),
-                Some(Role::Modifiers) if !in_modifiers && cursor.goto_first_child() => {
-                    in_modifiers = true;
-                    continue;
-                }
-                _ => return start,
-            }
-            if !cursor.goto_next_sibling() {
-                return start;
-            }
-        }
-    }
-
-    /// Where a head ends: before the body, or where there is none, with the definition.
-    fn head_end(
-        &self,
-        node: Node<'t>,
-        start: usize,
-        body: Option<Node<'t>>,
-        kind: DefinitionKind,
-    ) -> usize {
-        let whole = body.map_or(node.end_byte(), |body| body.start_byte()).max(start);
-        let Some(text) = self.text.get(start..whole).filter(|_| body.is_none()) else {
-            return whole;
-        };
-        let is_function = matches!(kind, DefinitionKind::Function | DefinitionKind::Method);
-        let brace = text.find('{').filter(|_| !is_function);
-        let line =
-            || text.trim_start().find('\n').map(|at| at + text.len() - text.trim_start().len());
-        let end = brace.or_else(|| if text.len() > HEAD_BYTES_MAX { line() } else { None });
-        start + end.unwrap_or(text.len())
-    }
-
-    /// The text of a head on one line, without comments.
-    fn signature(&self, node: Node<'t>, head: Range<usize>) -> String {
-        let mut words = Vec::new();
-        let mut at = head.start;
-        for comment in self.comments(node, &head) {
-            words.extend(self.text.get(at..comment.start).unwrap_or_default().split_whitespace());
-            at = comment.end.max(at);
-        }
-        words.extend(self.text.get(at..head.end).unwrap_or_default().split_whitespace());
-        words.join(" ")
-    }
-
-    /// The comments inside a head.
-    fn comments(&self, node: Node<'t>, head: &Range<usize>) -> Vec<Range<usize>> {
-        const MARKS: &[&str] = &["//", "/*", "--", "{-", "#"];
-        let text = self.text.get(head.clone()).unwrap_or_default();
-        let mut comments = Vec::new();
-        if !MARKS.iter().any(|mark| text.contains(mark)) {
-            return comments;
-        }
-        let mut cursor = node.walk();
-        let mut more = cursor.goto_first_child();
-        while more && cursor.node().start_byte() < head.end {
-            let inner = cursor.node();
-            let role = self.roles.get(usize::from(inner.kind_id())).copied().unwrap_or_default();
-            if role == Role::Comment {
-                comments.push(inner.byte_range());
-            }
-            let is_before = inner.end_byte() <= head.start;
-            more = role != Role::Comment && !is_before && cursor.goto_first_child();
-            while !more {
-                more = cursor.goto_next_sibling();
-                if !more && !cursor.goto_parent() {
-                    break;
-                }
-            }
-        }
-        comments
     }
 
     /// Takes in what a level held, once the cursor is back on its node.

@@ -22,13 +22,13 @@ pub(super) fn rust_special(seen: Seen) -> Sight {
             _ => Sight::Nothing,
         },
         "expression_statement" => Sight::Inside,
-        _ if seen.owner.is_none_or(|owner| owner != DefinitionKind::Function)
-            && seen.str().ends_with('}') =>
-        {
-            Sight::Embedded
-        }
+        _ if !in_function(seen) && seen.str().ends_with('}') => Sight::Embedded,
         _ => Sight::Nothing,
     }
+}
+
+fn in_function(seen: Seen) -> bool {
+    matches!(seen.owner, Some(DefinitionKind::Function | DefinitionKind::Method))
 }
 
 /// A method belongs to its receiver's type.
