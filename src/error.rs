@@ -25,19 +25,20 @@ pub enum ErrorKind {
     Bug,
 }
 
-/// An error for the person who must act on it.
-#[derive(Debug)]
+/// An error for the person who must act on it. Shown, it names its causes as well.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}{}", Causes(cause.as_deref()))]
 pub struct Error {
     kind: ErrorKind,
     message: String,
     hint: Option<String>,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    cause: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// An error of `kind` with a message (lower-case fragment naming the value).
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, source: None }
+        Self { kind, message: message.into(), hint: None, cause: None }
     }
 
     /// The question itself is wrong.
@@ -64,8 +65,8 @@ impl Error {
 
     /// Keeps the cause; its text is appended to the message when shown.
     #[must_use]
-    pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
+    pub fn because(mut self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.cause = Some(cause.into());
         self
     }
 
@@ -80,10 +81,12 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+/// The causes of an error, each behind a colon.
+struct Causes<'a>(Option<&'a (dyn std::error::Error + Send + Sync)>);
+
+impl fmt::Display for Causes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        let mut cause = self.source.as_deref().map(|e| e as &dyn std::error::Error);
+        let mut cause = self.0.map(|e| e as &dyn std::error::Error);
         while let Some(error) = cause {
             write!(f, ": {error}")?;
             cause = error.source();
@@ -91,5 +94,3 @@ impl fmt::Display for Error {
         Ok(())
     }
 }
-
-impl std::error::Error for Error {}

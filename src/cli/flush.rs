@@ -2,6 +2,7 @@
 
 use std::io;
 
+use anyhow::Context;
 use clap::Args;
 
 use super::{DONE, Ended, Session, print};
@@ -37,15 +38,14 @@ pub(super) fn run(args: &FlushArgs, session: &Session) -> Result<u8, Ended> {
 }
 
 /// Asks the person at the terminal.
-fn confirmed(question: &str) -> Result<bool> {
+fn confirmed(question: &str) -> Result<bool, Ended> {
     if !print::has_person() {
         return Err(Error::usage("there is no terminal to ask whether to remove the index")
-            .hint("`sai flush --yes` removes it without asking"));
+            .hint("`sai flush --yes` removes it without asking")
+            .into());
     }
     print::ask(&format!("{question} [y/N]"));
     let mut answer = String::new();
-    io::stdin()
-        .read_line(&mut answer)
-        .map_err(|error| Error::environment("cannot read the answer").because(error))?;
+    io::stdin().read_line(&mut answer).context("cannot read the answer")?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

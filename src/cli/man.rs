@@ -4,11 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
 use clap_mangen::Man;
 
 use super::{DONE, Ended, command, print};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Print the manual page, or write the pages of all commands into a folder
 #[derive(Debug, Args)]
@@ -25,10 +26,8 @@ pub(super) fn run(args: &ManArgs) -> Result<u8, Ended> {
         print::out(&String::from_utf8_lossy(&page))?;
         return Ok(DONE);
     };
-    write(folder).map_err(|error| {
-        Error::environment(format!("cannot write manual pages to `{}`", folder.display()))
-            .because(error)
-    })?;
+    let cannot = || format!("cannot write manual pages to `{}`", folder.display());
+    write(folder).with_context(cannot)?;
     print::out(&format!("{}\n", folder.display()))?;
     Ok(DONE)
 }

@@ -128,6 +128,13 @@ impl From<Error> for Ended {
     }
 }
 
+/// Errors of the machine that this door meets itself, with what it was doing.
+impl From<anyhow::Error> for Ended {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Error(Error::environment(format!("{error:#}")))
+    }
+}
+
 /// Errors of writing to stdout.
 impl From<io::Error> for Ended {
     fn from(error: io::Error) -> Self {

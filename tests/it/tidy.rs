@@ -58,7 +58,6 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("tree_sitter", &["parse"]),
     ("tree_sitter_highlight", &["parse"]),
     ("rmcp", &["mcp"]),
-    ("schemars", &["mcp"]),
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
     ("ureq", &["embed"]),
@@ -72,7 +71,8 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("ignore", &["sync"]),
     ("serde_yaml", &["config"]),
     ("tracing_subscriber", &["log"]),
-    ("anyhow", &["cli", "mcp"]),
+    ("anyhow", &["cli"]),
+    ("thiserror", &["error"]),
 ];
 
 fn root() -> PathBuf {
