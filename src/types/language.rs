@@ -43,9 +43,9 @@ languages! {
     TypeScript = "typescript", aliases &["ts"], extensions &["ts", "mts", "cts"], files &[];
     Tsx = "tsx", aliases &[], extensions &["tsx"], files &[];
     C = "c", aliases &[], extensions &["c", "h"], files &[];
-    Cpp = "cpp", aliases &["c++"], extensions &["cc", "cpp", "cxx", "hh", "hpp", "hxx", "ipp", "inl", "tpp"], files &[];
+    Cpp = "cpp", aliases &["c++"], extensions &["cc", "cpp", "cxx", "hh", "hpp", "hxx", "ipp", "inl", "tpp", "cu", "cuh", "ino"], files &[];
     CSharp = "csharp", aliases &["c#", "cs"], extensions &["cs", "csx"], files &[];
-    Ruby = "ruby", aliases &["rb"], extensions &["rb", "rake", "gemspec", "ru"], files &["Gemfile", "Rakefile", "Vagrantfile", "Podfile"];
+    Ruby = "ruby", aliases &["rb"], extensions &["rb", "rake", "gemspec", "podspec", "ru"], files &["Gemfile", "Rakefile", "Vagrantfile", "Podfile", "Brewfile", "Guardfile", "Fastfile"];
     Php = "php", aliases &[], extensions &["php", "phtml"], files &[];
     Kotlin = "kotlin", aliases &["kt"], extensions &["kt", "kts"], files &[];
     Swift = "swift", aliases &[], extensions &["swift"], files &[];
@@ -122,10 +122,11 @@ impl Language {
     /// The language that a `#!` line names.
     fn of_interpreter(first_line: &str) -> Option<Self> {
         let command = first_line.strip_prefix("#!")?;
-        let program = command
-            .split([' ', '\t', '/'])
-            .filter(|word| !word.is_empty() && *word != "env" && !word.starts_with('-'))
-            .next_back()?;
+        command.split_whitespace().find_map(|word| Self::of_program(word.rsplit('/').next()?))
+    }
+
+    /// The language that a program reads.
+    fn of_program(program: &str) -> Option<Self> {
         Some(match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
             "sh" | "bash" | "zsh" | "ksh" | "dash" | "bats" => Self::Bash,
             "python" | "pypy" => Self::Python,
@@ -150,5 +151,48 @@ impl std::fmt::Display for Language {
 impl serde::Serialize for Language {
     fn serialize<S: serde::Serializer>(&self, out: S) -> std::result::Result<S::Ok, S::Error> {
         out.serialize_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_name_extension_or_first_line() {
+        let of = |name: &str, first_line: &str| {
+            Language::of(&RelPath::new(Path::new(name)).expect("a relative path"), first_line)
+        };
+        assert_eq!(of("a/Gemfile", ""), Language::Ruby);
+        assert_eq!(of("a/b.RS", ""), Language::Rust);
+        assert_eq!(of("a/b.tar.gz", ""), Language::Other);
+        assert_eq!(of("a/run", "#!/usr/bin/env -S python3.12 -u"), Language::Python);
+        assert_eq!(of("a/run", "#!/bin/bash -e"), Language::Bash);
+        assert_eq!(of("a/run", "#!/usr/bin/env -S deno run --allow-net"), Language::JavaScript);
+        assert_eq!(of("a/run", "#! unknown"), Language::Other);
+        assert_eq!(of("a/b.go", "#!/bin/sh"), Language::Go);
+    }
+
+    #[test]
+    fn names_aliases_and_extensions_belong_to_one_language() {
+        let all = |words: fn(Language) -> Vec<&'static str>| {
+            let mut all: Vec<&str> = Language::ALL.iter().flat_map(|l| words(*l)).collect();
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count, "{all:?}");
+        };
+        all(|l| l.aliases().iter().copied().chain([l.name()]).collect());
+        all(|l| l.extensions().to_vec());
+        all(|l| l.files().to_vec());
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let error = Language::from_name("pythn").expect_err("no such language");
+        assert!(error.next_step().is_some_and(|hint| hint.contains("did you mean `python`")));
+        assert_eq!(Language::from_name(" C++ ").ok(), Some(Language::Cpp));
     }
 }
