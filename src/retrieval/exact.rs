@@ -146,7 +146,8 @@ fn by_chunk(
             points.set(Reason::Place, signals::place(question, entry.row.place));
             let defined = question.symbols.iter().map(|s| signals::definition(catalog, s, chunk));
             points.set(Reason::Definition, defined.fold(0.0, f32::max));
-            Ranked { chunk, points, similarity: None, line: Some(line) }
+            let total = points.sum();
+            Ranked { chunk, points, total, similarity: None, line: Some(line) }
         })
         .collect()
 }

@@ -263,6 +263,6 @@ impl Ranked {
     fn score(&self) -> f32 {
         const MIDDLE: f32 = 2.5;
         const WIDTH: f32 = 1.5;
-        1.0 / (1.0 + (-(self.points.sum() - MIDDLE) / WIDTH).exp())
+        1.0 / (1.0 + (-(self.total - MIDDLE) / WIDTH).exp())
     }
 }

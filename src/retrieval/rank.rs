@@ -22,10 +22,19 @@ const PLACE_OF_DEFINITION: f32 = 0.25;
 pub(super) struct Ranked {
     pub chunk: usize,
     pub points: Points,
+    /// The sum of the points, as of the last [`Ranked::settle`]; what the order goes by.
+    pub total: f32,
     /// Cosine with the question's vector.
     pub similarity: Option<f32>,
     /// A line that matched, in exact mode.
     pub line: Option<u32>,
+}
+
+impl Ranked {
+    /// Adds the points up again.
+    pub(super) fn settle(&mut self) {
+        self.total = self.points.sum();
+    }
 }
 
 /// Ranks the chunks that `filter` admits, best first; at least `limit` when there are as many.
@@ -60,6 +69,7 @@ pub(super) fn rank(
         }
         let words = signals::definition_words(catalog, question, found.chunk);
         found.points.set(Reason::DefinitionWords, words);
+        found.settle();
     }
     ranked.sort_unstable_by(best_first);
     ranked.truncate(CANDIDATES.max(limit));
@@ -100,7 +110,7 @@ impl Scores<'_> {
         let mut points = self.files[catalog.chunks[chunk].file];
         points.set(Reason::Words, self.words_measured(chunk));
         points.set(Reason::Meaning, self.meaning_measured(chunk));
-        Ranked { chunk, points, similarity: self.similarity(chunk), line: None }
+        Ranked { chunk, points, total: 0.0, similarity: self.similarity(chunk), line: None }
     }
 }
 
@@ -199,12 +209,13 @@ fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
 fn add_agreement(catalog: &Catalog, candidates: &mut [Ranked]) {
     let mut squares = HashMap::<usize, f32>::new();
     for candidate in candidates.iter() {
-        let sum = candidate.points.sum().max(0.0);
+        let sum = candidate.total.max(0.0);
         *squares.entry(catalog.chunks[candidate.chunk].file).or_default() += sum * sum;
     }
     for candidate in candidates.iter_mut() {
         let square = squares.get(&catalog.chunks[candidate.chunk].file).copied().unwrap_or(0.0);
         candidate.points.set(Reason::Agreement, square.sqrt());
+        candidate.settle();
     }
     candidates.sort_unstable_by(best_first);
 }
@@ -215,6 +226,7 @@ fn spread(catalog: &Catalog, candidates: &mut [Ranked]) {
     for candidate in candidates.iter_mut() {
         let before = seen.entry(catalog.chunks[candidate.chunk].file).or_default();
         candidate.points.set(Reason::Repeat, f32::from(*before));
+        candidate.settle();
         *before = before.saturating_add(1);
     }
     candidates.sort_unstable_by(best_first);
@@ -222,5 +234,5 @@ fn spread(catalog: &Catalog, candidates: &mut [Ranked]) {
 
 /// By points, then by place in the tree, so that equal scores have one order.
 pub(super) fn best_first(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
-    b.points.sum().total_cmp(&a.points.sum()).then(a.chunk.cmp(&b.chunk))
+    b.total.total_cmp(&a.total).then(a.chunk.cmp(&b.chunk))
 }
