@@ -107,7 +107,7 @@ impl Catalog {
     /// Up to five defined names that look like one of the question's first words.
     pub fn near_symbols(&self, question: &Question) -> Vec<String> {
         // Each word is compared with every name of the index.
-        const WORDS_MAX: usize = 8;
+        const WORDS_MAX: usize = 4;
         const NAME_BYTES: std::ops::RangeInclusive<usize> = 3..=100;
         let mut near: Vec<(f64, &str)> = Vec::new();
         let wanted = question.tokens.iter().map(|token| normal_name(token));

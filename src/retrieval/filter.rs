@@ -77,10 +77,8 @@ impl Globs {
     pub(super) fn new(root: &Path, globs: &[String]) -> Result<Self> {
         let (mut wanted, mut unwanted) = (GlobSetBuilder::new(), GlobSetBuilder::new());
         for glob in globs.iter().map(|glob| glob.trim()).filter(|glob| !glob.is_empty()) {
-            match glob.strip_prefix('!') {
-                Some(glob) => add(&mut unwanted, root, glob)?,
-                None => add(&mut wanted, root, glob)?,
-            }
+            let set = if glob.starts_with('!') { &mut unwanted } else { &mut wanted };
+            add(set, root, glob)?;
         }
         let built = |set: GlobSetBuilder| {
             set.build().map_err(|error| {
@@ -100,14 +98,15 @@ impl Globs {
 
 /// Adds a glob, read as `files.include` is: without `/` it matches a name anywhere, otherwise it is
 /// read from the root; `*` and `?` match no `/`; what it matches may be a folder, which stands for
-/// everything in it. A path under `root` itself may also be absolute.
-fn add(set: &mut GlobSetBuilder, root: &Path, glob: &str) -> Result<()> {
+/// everything in it. A path under `root` may also be absolute; a `!` in front is passed over.
+fn add(set: &mut GlobSetBuilder, root: &Path, written: &str) -> Result<()> {
     const HINT: &str = "for example `src/**/*.rs`, `tests/`, `!vendor/`";
     let bad = |why: &str| {
-        let shown: String = glob.chars().take(80).collect();
-        let dots = if shown.len() < glob.len() { "…" } else { "" };
+        let shown: String = written.chars().take(80).collect();
+        let dots = if shown.len() < written.len() { "…" } else { "" };
         Error::usage(format!("bad path glob `{shown}{dots}`: {why}")).hint(HINT)
     };
+    let glob = written.strip_prefix('!').unwrap_or(written);
     if glob.is_empty() {
         return Err(bad("it names nothing"));
     }

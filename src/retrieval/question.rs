@@ -1,9 +1,17 @@
 //! What is asked: the words of a question, the symbols it names, and what it is about.
 
+use std::collections::HashMap;
+
 use super::catalog::normal_name;
 use super::names::stemmed_parts;
 use crate::types::Place;
 use crate::words::{is_stop_word, stem, terms};
+
+/// A word that is repeated counts so many times at most: each time costs a look at all its chunks.
+const REPEATS_MAX: usize = 4;
+
+/// Symbols that are looked up: a question with more is a piece of code.
+const SYMBOLS_MAX: usize = 32;
 
 /// A question, taken apart once.
 #[derive(Clone, Debug)]
@@ -49,6 +57,7 @@ impl Question {
             .iter()
             .filter(|token| is_symbol || looks_like_code(token))
             .filter_map(|token| Symbol::parse(token))
+            .take(SYMBOLS_MAX)
             .collect();
         let content: Vec<&String> = {
             let telling: Vec<&String> =
@@ -56,9 +65,16 @@ impl Question {
             if telling.is_empty() { tokens.iter().collect() } else { telling }
         };
         let mut terms_found = Vec::new();
+        let mut repeats: HashMap<String, usize> = HashMap::new();
         let mut stems = Vec::new();
         for token in content {
-            terms(token, &mut |term| terms_found.push(term.to_owned()));
+            terms(token, &mut |term| {
+                let count = repeats.entry(term.to_owned()).or_default();
+                *count += 1;
+                if *count <= REPEATS_MAX {
+                    terms_found.push(term.to_owned());
+                }
+            });
             for part in stemmed_parts(token) {
                 if !stems.contains(&part) {
                     stems.push(part);

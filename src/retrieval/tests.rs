@@ -53,6 +53,14 @@ fn stop_words_count_when_there_is_nothing_else() {
 }
 
 #[test]
+fn what_is_repeated_costs_no_more() {
+    let question = Question::new(&"retry max_retries ".repeat(800));
+    assert_eq!(question.terms.iter().filter(|term| *term == "retry").count(), 4);
+    assert_eq!(question.stems, ["retry", "max"]);
+    assert!(question.symbols.len() <= 32);
+}
+
+#[test]
 fn a_question_asks_for_places_by_their_words() {
     let asks = |text: &str| -> Vec<Place> {
         let question = Question::new(text);

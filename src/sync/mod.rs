@@ -18,9 +18,11 @@ use serde::Serialize;
 use crate::chunk::CHUNKER;
 use crate::config::{Config, scope_fingerprint};
 use crate::embed::Embedder;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::git;
-use crate::store::{Base, Generation, IndexDir, Meta, Reader, SCHEMA_VERSION, Totals, Writer};
+use crate::store::{
+    Base, Generation, IndexDir, Meta, Reader, SCHEMA_VERSION, Totals, Writer, WriterLock,
+};
 use crate::turn::Turn;
 
 pub use prepare::content;
@@ -116,7 +118,7 @@ pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexRe
     let scope = Scope::new(config)?;
     let mut embedder = Embedder::open(&config.embedder)?;
     let dir = index_dir(config);
-    let lock = dir.lock(Duration::from_secs(config.limits.lock_wait_s))?;
+    let lock = lock(&dir, Duration::from_secs(config.limits.lock_wait_s), turn)?;
     let memory_mib = config.limits.duckdb_memory_mib;
     let current = if query.force { None } else { dir.open(memory_mib)? };
     if let Some(reader) = &current {
@@ -151,6 +153,20 @@ pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexRe
     let generation = writer.publish(&meta(config, &embedder))?;
     let index_bytes = dir.size();
     Ok(reply(&generation, totals, &plan, &applied, skipped.len(), index_bytes, started))
+}
+
+/// Takes the writer's lock, waiting up to `wait` for it, unless `turn` ends before.
+fn lock(dir: &IndexDir, wait: Duration, turn: &Turn) -> Result<WriterLock> {
+    const SLICE: Duration = Duration::from_millis(200);
+    let started = Instant::now();
+    loop {
+        turn.check()?;
+        let left = wait.saturating_sub(started.elapsed());
+        match dir.lock(left.min(SLICE)) {
+            Err(error) if error.kind() == ErrorKind::Busy && left > SLICE => {}
+            taken => return taken,
+        }
+    }
 }
 
 /// Fails when an index was made with other means than today's.

@@ -122,7 +122,7 @@ fn a_first_run_that_dies_leaves_no_index_or_a_whole_one() {
     fresh();
     for _ in 0..DEATHS {
         die(&repo, &mut random, whole);
-        let question = ["search", "--no-index", "-m", "lexical", "count_7_3"];
+        let question = ["search", "--no-index", "-m", "exact", "count_7_3("];
         match files_indexed(&repo) {
             None => {
                 let said = repo.sai(&question).exits(3).stderr;

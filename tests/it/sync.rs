@@ -64,6 +64,7 @@ fn a_touched_file_is_not_indexed_again() {
     file.set_modified(old).expect("ours");
     let second = index(&handle);
     assert_eq!((second.added, second.changed, second.embedded), (0, 0, 0));
+    assert!(!second.published, "nothing but a time is new");
 }
 
 #[test]
