@@ -559,7 +559,7 @@ fn an_index_of_another_version_is_told_and_can_be_made_anew() {
     for (schema, who) in [(SCHEMA_VERSION + 41, "newer SAI"), (0, "older SAI")] {
         let repo = indexed();
         let lock = IndexDir::new(repo.path().join(".index"))
-            .lock(std::time::Duration::from_secs(60))
+            .lock(std::time::Duration::from_secs(30))
             .expect("free");
         let writer = Writer::begin(lock, Base::Current, 256).expect("readable");
         let meta = writer.reader().meta().clone();
