@@ -159,7 +159,7 @@ fn a_found_file_may_not_widen_what_is_read_sent_or_written() {
         "embedder:\n  http:\n    token_env: AWS_SECRET_ACCESS_KEY\n",
         "embedder:\n  fastembed:\n    folder: models\n",
         "embedder:\n  fastembed:\n    onnx_runtime: ./evil.so\n",
-        "index_dir: /tmp/elsewhere\n",
+        "index_dir: /elsewhere\n",
         "index_dir: ../elsewhere\n",
         "index_dir: a/../../elsewhere\n",
         "index_dir: .git/hooks\n",
@@ -190,7 +190,7 @@ fn the_file_that_init_writes_is_accepted_without_trust_and_never_overwritten() {
 #[test]
 fn flags_are_checked_and_need_no_quotes_for_text() {
     assert_eq!(flag("search.limit", "3").unwrap().config.search.limit, 3);
-    assert_eq!(flag("index_dir", "/tmp/x").unwrap().config.index_path(), Path::new("/tmp/x"));
+    assert_eq!(flag("index_dir", "/elsewhere/x").unwrap().config.index_path(), Path::new("/elsewhere/x"));
     assert_eq!(
         flag("files.include", r#"["*.rs","a"]"#).unwrap().config.files.include,
         ["*.rs", "a"]
