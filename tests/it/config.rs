@@ -190,7 +190,10 @@ fn the_file_that_init_writes_is_accepted_without_trust_and_never_overwritten() {
 #[test]
 fn flags_are_checked_and_need_no_quotes_for_text() {
     assert_eq!(flag("search.limit", "3").unwrap().config.search.limit, 3);
-    assert_eq!(flag("index_dir", "/elsewhere/x").unwrap().config.index_path(), Path::new("/elsewhere/x"));
+    assert_eq!(
+        flag("index_dir", "/elsewhere/x").unwrap().config.index_path(),
+        Path::new("/elsewhere/x")
+    );
     assert_eq!(
         flag("files.include", r#"["*.rs","a"]"#).unwrap().config.files.include,
         ["*.rs", "a"]
