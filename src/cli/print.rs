@@ -13,6 +13,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
 use crate::error::Error;
+use crate::types::is_deceptive;
 
 /// Columns of a tab stop, on a terminal.
 const TAB: usize = 4;
@@ -185,7 +186,7 @@ impl Line {
                 self.text.extend(std::iter::repeat_n(' ', columns));
                 columns
             }
-            _ if is_hazard(c) => {
+            _ if is_deceptive(c) => {
                 self.text.extend(c.escape_unicode());
                 self.text.len() - before
             }
@@ -212,22 +213,6 @@ impl Line {
     pub(super) fn end(self) -> String {
         self.text
     }
-}
-
-/// Whether a terminal or a reader could obey `c`, or not see it.
-fn is_hazard(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}'                    // soft hyphen
-            | '\u{61c}'                 // Arabic letter mark
-            | '\u{180e}'                // Mongolian vowel separator
-            | '\u{200b}'..='\u{200f}'   // zero width, direction marks
-            | '\u{2028}'..='\u{202e}'   // line separators, embeddings, overrides
-            | '\u{2060}'..='\u{206f}'   // word joiner, isolates, deprecated controls
-            | '\u{feff}'                // byte order mark
-            | '\u{fff9}'..='\u{fffb}'   // interlinear annotation
-            | '\u{e0000}'..='\u{e007f}' // tags
-        )
 }
 
 /// On which side a column's cells stand.

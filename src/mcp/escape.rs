@@ -5,15 +5,17 @@
 
 use std::borrow::Cow;
 
+use crate::types::is_deceptive;
+
 /// `text` with hidden characters written out; line ends and tabs stay.
 pub(super) fn block(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| hidden(c) && c != '\n' && c != '\t')
+    escaped(text, |c| is_deceptive(c) && c != '\n' && c != '\t')
 }
 
 /// `text` as part of one line: line ends, tabs and backticks are written out too, so that a name
 /// can neither end its line nor open or close a fence.
 pub(super) fn line(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| hidden(c) || c == '`')
+    escaped(text, |c| is_deceptive(c) || c == '`')
 }
 
 /// The first `chars_max` characters of `text`, with `…` when something was cut.
@@ -37,22 +39,6 @@ fn escaped(text: &str, unwanted: impl Fn(char) -> bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
-}
-
-/// Whether a character moves, hides or reorders what stands around it.
-fn hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}'                        // soft hyphen
-            | '\u{61c}'                     // Arabic letter mark
-            | '\u{180e}'                    // Mongolian vowel separator
-            | '\u{200b}'..='\u{200f}'       // zero width, direction marks
-            | '\u{2028}'..='\u{202e}'       // line separators, embeddings, overrides
-            | '\u{2060}'..='\u{206f}'       // word joiner, isolates, deprecated controls
-            | '\u{feff}'                    // byte order mark
-            | '\u{fff9}'..='\u{fffb}'       // interlinear annotation
-            | '\u{e0000}'..='\u{e007f}'     // tags
-        )
 }
 
 #[cfg(test)]

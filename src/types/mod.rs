@@ -137,6 +137,23 @@ impl Hash {
     }
 }
 
+/// Whether a terminal or a reader could obey `c`, not see it, or see its neighbours in another order:
+/// such characters of a repository are written out as `\u{…}` wherever text is shown.
+pub fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}'                    // soft hyphen
+            | '\u{61c}'                 // Arabic letter mark
+            | '\u{180e}'                // Mongolian vowel separator
+            | '\u{200b}'..='\u{200f}'   // zero width, direction marks
+            | '\u{2028}'..='\u{202e}'   // line separators, embeddings, overrides
+            | '\u{2060}'..='\u{206f}'   // word joiner, isolates, deprecated controls
+            | '\u{feff}'                // byte order mark
+            | '\u{fff9}'..='\u{fffb}'   // interlinear annotation
+            | '\u{e0000}'..='\u{e007f}' // tags
+        )
+}
+
 /// The usage error for a value that is none of `known`, naming the nearest one.
 pub fn unknown<'a>(what: &str, value: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let known: Vec<&str> = known.collect();
