@@ -11,7 +11,8 @@ use crate::store::{ChunkRow, FileRow, Reader};
 use crate::types::{ChunkKind, LineRange};
 use crate::words::{WordIndex, WordIndexBuilder};
 
-type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+/// A map with a quick hash.
+pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A file and its chunks.
 #[derive(Debug)]
@@ -59,7 +60,6 @@ impl Catalog {
     pub fn load(reader: &Reader) -> Result<Self> {
         let file = |row| FileEntry { row, chunks: 0..0 };
         let mut files: Vec<FileEntry> = reader.files()?.into_iter().map(file).collect();
-        files.sort_by(|a, b| a.row.path.cmp(&b.row.path));
         let file_positions: Map<u32, usize> =
             files.iter().enumerate().map(|(at, file)| (file.row.id, at)).collect();
         let mut rows = Vec::new();

@@ -1,13 +1,10 @@
 //! What file names and folders say: the words of each file's name, and whether a folder holds an
 //! older version of another one.
 
-use std::collections::HashMap;
-
+use super::catalog::Map;
 use super::question::Question;
 use crate::types::RelPath;
 use crate::words::{parts, stem};
-
-type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// File names that say nothing: their folder stands in for them.
 const GENERIC_STEMS: &[&str] =
@@ -17,15 +14,15 @@ const GENERIC_STEMS: &[&str] =
 const OLD_FOLDERS: &[&str] =
     &["attic", "compat", "deprecated", "legacy", "obsolete", "old", "outdated"];
 
-/// A word that begins another one counts for this share of it (`config` for `configuration`).
+/// A word of fewer letters begins too many others to say anything.
 const BEGINNING_LENGTH_MIN: usize = 3;
 
 /// The words of every file's name, by number.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     words: Vec<String>,
-    /// In how many files' names a word occurs.
-    files_with: Vec<u32>,
+    /// How telling a word is: high when few files have it in their name.
+    idf: Vec<f32>,
     files: Vec<PathWords>,
 }
 
@@ -42,7 +39,6 @@ pub(super) struct Asked {
     same: Vec<f32>,
     /// By word: 1 when a word of the question begins it or is begun by it, and none is the same.
     begun: Vec<f32>,
-    idf: Vec<f32>,
 }
 
 impl Names {
@@ -51,28 +47,31 @@ impl Names {
         let newest = newest_versions(paths.clone());
         let mut names = Self::default();
         let mut ids: Map<String, u32> = Map::default();
+        let mut files_with: Vec<u32> = Vec::new();
         for path in paths {
             let words = stemmed_parts(telling_part(path)).into_iter();
             let name: Vec<u32> = words.map(|word| names.intern(word, &mut ids)).collect();
+            files_with.resize(names.words.len(), 0);
             for word in &name {
-                names.files_with[*word as usize] += 1;
+                files_with[*word as usize] += 1;
             }
             names.files.push(PathWords { name, is_old: is_old(path, &newest) });
         }
+        let all = names.files.len() as f32;
+        let idf = |files: &u32| (1.0 + all / (1.0 + *files as f32)).ln();
+        names.idf = files_with.iter().map(idf).collect();
         names
     }
 
     fn intern(&mut self, word: String, ids: &mut Map<String, u32>) -> u32 {
         *ids.entry(word).or_insert_with_key(|word| {
             self.words.push(word.clone());
-            self.files_with.push(0);
             self.words.len() as u32 - 1
         })
     }
 
     /// Compares every word of names with the question, once.
     pub(super) fn ask(&self, question: &Question) -> Asked {
-        let all = self.files.len() as f32;
         let same: Vec<f32> = self
             .words
             .iter()
@@ -82,8 +81,7 @@ impl Names {
             let begins = *same == 0.0 && question.stems.iter().any(|asked| begins(asked, word));
             f32::from(u8::from(begins))
         });
-        let idf = self.files_with.iter().map(|files| (1.0 + all / (1.0 + *files as f32)).ln());
-        Asked { begun: begun.collect(), idf: idf.collect(), same }
+        Asked { begun: begun.collect(), same }
     }
 
     /// The share of the file's name that the question names, and the share whose beginning it names;
@@ -92,9 +90,9 @@ impl Names {
         let (mut all, mut same, mut begun) = (0.0, 0.0, 0.0);
         for &word in &self.files[file].name {
             let word = word as usize;
-            all += asked.idf[word];
-            same += asked.idf[word] * asked.same[word];
-            begun += asked.idf[word] * asked.begun[word];
+            all += self.idf[word];
+            same += self.idf[word] * asked.same[word];
+            begun += self.idf[word] * asked.begun[word];
         }
         if all > 0.0 { (same / all, begun / all) } else { (0.0, 0.0) }
     }

@@ -154,7 +154,7 @@ fn best_chunks(
 fn word_scores(catalog: &Catalog, question: &Question) -> Vec<f32> {
     let mut scores = vec![0.0; catalog.chunks.len()];
     for term in &question.terms {
-        catalog.words.score(term, 1.0, &mut scores);
+        catalog.words.score(term, &mut scores);
     }
     scores
 }

@@ -146,11 +146,8 @@ impl Rows {
                     ready.replaced.extend(known);
                 }
                 Prepared::Ready(file) => {
-                    *(if file.known.is_some() {
-                        &mut applied.changed
-                    } else {
-                        &mut applied.added
-                    }) += 1;
+                    applied.changed += usize::from(file.known.is_some());
+                    applied.added += usize::from(file.known.is_none());
                     ready.replaced.extend(file.known);
                     files.push(*file);
                 }

@@ -102,7 +102,7 @@ pub struct IndexReply {
 
 /// Where the index of `config` lies.
 pub fn index_dir(config: &Config) -> IndexDir {
-    IndexDir::new(config.root.join(&config.index_dir))
+    IndexDir::new(config.index_path())
 }
 
 /// Makes the index equal to the tree.

@@ -85,33 +85,31 @@ pub struct WordIndex {
 }
 
 impl WordIndex {
-    /// Adds to `scores[chunk]` what BM25 gives the word, times `weight`. Returns whether any chunk
-    /// holds it.
-    pub fn score(&self, word: &str, weight: f32, scores: &mut [f32]) -> bool {
+    /// Adds to `scores[chunk]` what BM25 gives the word. Returns whether any chunk holds it.
+    pub fn score(&self, word: &str, scores: &mut [f32]) -> bool {
         let Some((range, idf)) = self.postings(word) else { return false };
         for at in range {
             let chunk = self.chunks[at] as usize;
             let frequency = frequency(self.counts[at]);
-            scores[chunk] += weight * idf * frequency / (frequency + self.norms[chunk]);
+            scores[chunk] += idf * frequency / (frequency + self.norms[chunk]);
         }
         true
     }
 
-    /// The word's inverse document frequency; `None` when no chunk holds it.
-    pub fn idf(&self, word: &str) -> Option<f32> {
-        self.postings(word).map(|(_, idf)| idf)
-    }
-
     /// In how many chunks the word occurs.
-    pub fn chunk_count(&self, word: &str) -> usize {
+    #[cfg(test)]
+    pub(super) fn chunk_count(&self, word: &str) -> usize {
         self.postings(word).map_or(0, |(range, _)| range.len())
     }
 
     /// Every known word.
-    pub fn words(&self) -> impl Iterator<Item = &str> {
+    #[cfg(test)]
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         self.ids.keys().map(String::as_str)
     }
 
+    /// Where the word's postings are, and its inverse document frequency; `None` when no chunk holds
+    /// it.
     fn postings(&self, word: &str) -> Option<(std::ops::Range<usize>, f32)> {
         let id = *self.ids.get(word)? as usize;
         let range = self.starts[id] as usize..self.starts[id + 1] as usize;

@@ -64,9 +64,9 @@ fn a_word_scores_where_it_occurs_and_names_count_more() {
         body("nothing of it"),
     ]);
     let mut scores = [0.0; 3];
-    assert!(index.score("open", 1.0, &mut scores));
+    assert!(index.score("open", &mut scores));
     assert!(scores[1] > scores[0] && scores[0] > 0.0 && scores[2] == 0.0, "{scores:?}");
-    assert!(!index.score("absent", 1.0, &mut scores));
+    assert!(!index.score("absent", &mut scores));
     assert_eq!(index.chunk_count("file"), 2);
 }
 

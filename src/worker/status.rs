@@ -1,6 +1,6 @@
 //! What is in the index, and how fresh is it?
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,7 +14,6 @@ use crate::retrieval::Catalog;
 use crate::store::{Reader, WriterInfo};
 use crate::sync::scope::{Scope, SkipReason};
 use crate::sync::{self, plan};
-use crate::types::{Hash, RelPath};
 
 /// How much to look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -226,8 +225,6 @@ fn count_skipped(skipped: &[(String, String)]) -> Vec<SkippedCount> {
 fn compare(config: &Config, reader: &Reader) -> Result<StaleFiles> {
     let listing = Scope::new(config)?.walk()?;
     let plan = plan::plan(Some(reader), &listing, &config.files)?;
-    let rows: HashMap<RelPath, Hash> =
-        reader.files()?.into_iter().map(|row| (row.path, row.hash)).collect();
     let mut stale = StaleFiles {
         removed: plan.removed.iter().map(|(_, path)| path.as_str().to_owned()).collect(),
         ..StaleFiles::default()
@@ -240,8 +237,8 @@ fn compare(config: &Config, reader: &Reader) -> Result<StaleFiles> {
             }
             continue;
         };
-        match rows.get(path) {
-            Some(hash) if *hash == content.hash => {}
+        match wanted.known {
+            Some((_, hash)) if hash == content.hash => {}
             Some(_) => stale.changed.push(path.as_str().to_owned()),
             None => stale.added.push(path.as_str().to_owned()),
         }

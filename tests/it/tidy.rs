@@ -27,7 +27,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "config",
             "error",
             "turn",
-            "types",
         ],
     ),
     // Rooms.
