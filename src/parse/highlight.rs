@@ -81,7 +81,7 @@ pub fn highlight(language: Language, text: &str) -> Vec<(Range<usize>, Highlight
     let Some(configuration) = configuration(language) else { return Vec::new() };
     // PHP is text until a tag says otherwise; a piece of a file has none.
     let tag = if language == Language::Php && !text.contains("<?") { "<?php " } else { "" };
-    let tagged = format!("{tag}{text}");
+    let tagged = (grammar.mask)(&format!("{tag}{text}")).into_owned();
     // The highlighter's own parse has no bound, so a text must pass ours first.
     if super::parse(grammar, &tagged, None).is_none() {
         return Vec::new();

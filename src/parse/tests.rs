@@ -163,6 +163,7 @@ fn what_makes_a_grammar_abort_is_hidden_from_it() {
     for heredoc in [format!("x = <<~\"{word}\"\nb\n"), format!("x = <<{word}\nb\n{word}\n")] {
         let text = format!("{heredoc}\ndef after; end\n");
         assert!(outline(Language::Ruby, &text, 3_000).is_some());
+        assert!(!highlight(Language::Ruby, &text).is_empty());
     }
     let deep = (0..600).flat_map(|n| [" ".repeat(n), "if x:\n".into()]);
     let text: String = ["f'{f\"{x\n".into()].into_iter().chain(deep).collect();
