@@ -56,7 +56,12 @@ fn wait(mut job: Pending<IndexReply>) -> Result<IndexReply, Ended> {
         }
         job.cancel();
         tokio::select! {
-            _ = job => {}
+            reply = job => {
+                // A run that had published already is not undone.
+                if let Ok(reply) = reply {
+                    return Ok(reply);
+                }
+            }
             _ = tokio::signal::ctrl_c() => {}
         }
         Err(Ended::Interrupted)

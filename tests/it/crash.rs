@@ -172,6 +172,38 @@ fn a_later_run_that_dies_leaves_the_old_index_or_the_new_one() {
     equals_scratch(&repo);
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_the_index_as_it_was() {
+    let repo = generated();
+    let mut random = Random::new();
+    let whole = timed(&repo);
+    let before = support::content(&repo.path().join(".index"));
+    for round in 1..=DEATHS / 2 {
+        (0..FILES).for_each(|n| repo.write(&name(n), text(n, round)));
+        let moment = random.moment(whole);
+        let child = start(repo.path(), &["index"]);
+        thread::sleep(moment);
+        let pid = child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
+        assert!(sent.is_ok_and(|sent| sent.success()), "it is ours");
+        let done = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&done.stderr);
+        match done.status.code() {
+            Some(130) => {
+                assert!(said.contains("interrupted; the index is as it was"), "{said}");
+                assert_eq!(leftovers(repo.path()), Vec::<String>::new());
+                assert!(before == support::content(&repo.path().join(".index")));
+            }
+            // It had published already.
+            Some(0) => return,
+            // It had not begun to listen.
+            None => {}
+            code => panic!("{code:?}: {said}"),
+        }
+    }
+}
+
 #[test]
 fn a_second_writer_says_who_holds_the_lock_or_waits_for_it() {
     let repo = repo("//- /a.rs\nfn alpha() {}\n");
