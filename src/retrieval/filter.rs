@@ -54,8 +54,13 @@ impl Filter {
     fn count(&self, catalog: &Catalog) -> Searched {
         let mut searched = Searched::default();
         for (file, _) in catalog.files.iter().zip(&self.files).filter(|(_, admitted)| **admitted) {
+            if self.kinds.is_empty() {
+                searched.files += 1;
+                searched.chunks += file.chunks.len();
+                continue;
+            }
             let chunks = file.chunks.clone().filter(|chunk| self.admits(catalog, *chunk)).count();
-            searched.files += usize::from(chunks > 0 || self.kinds.is_empty());
+            searched.files += usize::from(chunks > 0);
             searched.chunks += chunks;
         }
         searched
@@ -92,7 +97,9 @@ impl Globs {
 
     /// Whether a relative path is wanted.
     pub(super) fn admit(&self, path: &str) -> bool {
-        (self.wanted.is_empty() || self.wanted.is_match(path)) && !self.unwanted.is_match(path)
+        // An empty set still takes the path apart before it says no.
+        (self.wanted.is_empty() || self.wanted.is_match(path))
+            && (self.unwanted.is_empty() || !self.unwanted.is_match(path))
     }
 }
 
