@@ -8,8 +8,10 @@ use tokio::sync::oneshot;
 use crate::error::Result;
 use crate::turn::Turn;
 
+pub use crate::duplicates::{CLUSTERS_MAX, Cluster, DuplicatesQuery, DuplicatesReply, Member};
 pub use crate::retrieval::{
-    Explanation, Freshness, Hit, SearchQuery, SearchReply, Searched, Signal,
+    Explanation, Freshness, Hit, LIMIT_MAX, SearchQuery, SearchReply, Searched, Signal,
+    SimilarQuery, SimilarReply, Subject,
 };
 pub use crate::sync::{IndexQuery, IndexReply, Phase, Progress, ProgressFn};
 pub use crate::worker::doctor::{Check, DoctorReply, Verdict};
@@ -33,6 +35,10 @@ pub struct Ask<Q, R> {
 pub enum Request {
     /// Which chunks answer this question?
     Search(Ask<SearchQuery, SearchReply>),
+    /// Which chunks are like this code?
+    Similar(Ask<SimilarQuery, SimilarReply>),
+    /// Which code repeats?
+    Duplicates(Ask<DuplicatesQuery, DuplicatesReply>),
     /// What is in the index, and how fresh is it?
     Status(Ask<StatusQuery, StatusReply>),
     /// Make the index equal to the tree.

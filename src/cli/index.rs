@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::progress::Bar;
 use super::{DONE, Ended, Session, print};
-use crate::error::{Error, Result};
-use crate::request::{IndexQuery, IndexReply};
+use crate::error::{Error, ErrorKind, Result};
+use crate::request::{IndexQuery, IndexReply, IndexState, StatusQuery};
 use crate::worker::{Handle, Pending};
 
 /// Bring the index up to date with the files
@@ -30,6 +30,30 @@ pub(super) fn run(args: &IndexArgs, session: &Session) -> Result<u8, Ended> {
         print::out(&(summary(&reply) + "\n"))?;
     }
     Ok(DONE)
+}
+
+/// Asks; when there is no index yet, makes one and asks again, unless `never` says not to.
+pub(super) fn first<R>(
+    handle: &Handle,
+    session: &Session,
+    never: bool,
+    ask: impl Fn() -> Result<R>,
+) -> Result<R, Ended> {
+    match ask() {
+        Err(error) if error.kind() == ErrorKind::Index && !never => {
+            // An index that is there but does not fit is the reader's to rebuild or to remove.
+            let status = handle.status(StatusQuery::default()).wait();
+            if !status.is_ok_and(|status| status.state == IndexState::Missing) {
+                return Err(error.into());
+            }
+            let reply = make(handle, false, session)?;
+            if !session.globals.quiet {
+                print::tell(&summary(&reply));
+            }
+            Ok(ask()?)
+        }
+        answer => Ok(answer?),
+    }
 }
 
 /// Runs an indexing job under a progress bar until it ends or Ctrl-C cancels it.

@@ -8,7 +8,9 @@ mod batch;
 mod completions;
 mod config;
 mod doctor;
+mod duplicates;
 mod flush;
+mod hits;
 mod index;
 mod init;
 mod man;
@@ -16,6 +18,7 @@ mod mcp;
 mod print;
 mod progress;
 mod search;
+mod similar;
 mod status;
 
 use std::io;
@@ -100,6 +103,8 @@ struct Globals {
 #[derive(Debug, Subcommand)]
 enum Command {
     Search(search::SearchArgs),
+    Similar(similar::SimilarArgs),
+    Duplicates(duplicates::DuplicatesArgs),
     Index(index::IndexArgs),
     Status(status::StatusArgs),
     Flush(flush::FlushArgs),
@@ -217,6 +222,8 @@ pub fn command() -> clap::Command {
 fn run(command: Command, session: &Session) -> Result<u8, Ended> {
     match command {
         Command::Search(args) => search::run(&args, session),
+        Command::Similar(args) => similar::run(&args, session),
+        Command::Duplicates(args) => duplicates::run(&args, session),
         Command::Index(args) => index::run(&args, session),
         Command::Status(args) => status::run(&args, session),
         Command::Flush(args) => flush::run(&args, session),

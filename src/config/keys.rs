@@ -21,10 +21,18 @@ pub(super) const RANGES: &[(&str, u64, u64)] = &[
     ("embedder.http.batch", 1, 2048),
     ("search.limit", 1, 50),
     ("search.result_chars_max", 1000, 200_000),
+    ("similarity.duplicate_min_cluster_size", 2, 1000),
+    ("similarity.top_k", 1, 50),
     ("limits.threads", 0, 1024),
     ("limits.duckdb_memory_mib", 64, 1 << 20),
     ("limits.lock_wait_s", 0, 3600),
     ("limits.request_s", 1, 86_400),
+];
+
+/// Numbers that need not be whole: key, least, greatest.
+pub(super) const DECIMAL_RANGES: &[(&str, f64, f64)] = &[
+    ("similarity.find_similar_min_score", 0.0, 1.0),
+    ("similarity.duplicate_min_score", 0.0, 1.0),
 ];
 
 /// Keys that a configuration found in the repository may not move off their default: they widen
@@ -152,24 +160,34 @@ fn mismatch(default: &Value, value: &Value) -> Option<&'static str> {
         | (Value::Bool(_), Value::Bool(_))
         | (Value::String(_), Value::String(_))
         | (Value::Sequence(_), Value::Sequence(_)) => None,
-        (Value::Number(_), Value::Number(number)) if number.is_u64() => None,
+        (Value::Number(whole), Value::Number(number)) if number.is_u64() || !whole.is_u64() => None,
         (Value::Null, _) => Some("text or null"),
         (Value::Bool(_), _) => Some("true or false"),
-        (Value::Number(_), _) => Some("a whole number"),
+        (Value::Number(whole), _) if whole.is_u64() => Some("a whole number"),
+        (Value::Number(_), _) => Some("a number"),
         (Value::Sequence(_), _) => Some("a list such as [a, b]"),
         _ => Some("text"),
     }
 }
 
 fn check_range(key: &str, value: &Value) -> Result<(), Problem> {
-    let range = RANGES.iter().find(|(known, ..)| *known == key);
-    match (range, value.as_u64()) {
-        (Some((_, least, greatest)), Some(number)) if !(least..=greatest).contains(&&number) => {
-            Err(Problem::new(format!("`{key}` is {number}"))
-                .hint(format!("it may be {least} to {greatest}")))
+    let whole = RANGES.iter().find(|(known, ..)| *known == key);
+    let decimal = DECIMAL_RANGES.iter().find(|(known, ..)| *known == key);
+    let (number, range) = match (whole, value.as_u64(), decimal, value.as_f64()) {
+        (Some((_, least, greatest)), Some(number), _, _)
+            if !(least..=greatest).contains(&&number) =>
+        {
+            (number.to_string(), format!("{least} to {greatest}"))
         }
-        _ => Ok(()),
-    }
+        // Not a number is in no range.
+        (_, _, Some((_, least, greatest)), Some(number))
+            if !(least..=greatest).contains(&&number) =>
+        {
+            (number.to_string(), format!("{least:.1} to {greatest:.1}"))
+        }
+        _ => return Ok(()),
+    };
+    Err(Problem::new(format!("`{key}` is {number}")).hint(format!("it may be {range}")))
 }
 
 /// Whether `word` may stand at `key`, or as an item of the list at `key`.

@@ -45,6 +45,8 @@ pub struct Config {
     pub embedder: EmbedderConfig,
     /// How results are chosen and shown.
     pub search: SearchConfig,
+    /// How alike code must be.
+    pub similarity: SimilarityConfig,
     /// Memory, threads, waiting.
     pub limits: LimitsConfig,
 }
@@ -212,6 +214,21 @@ pub struct SearchConfig {
     pub mode: String,
     /// Characters of a text result.
     pub result_chars_max: usize,
+}
+
+/// How alike code must be to be called alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimilarityConfig {
+    /// The least cosine of similar code, when none is asked for.
+    pub find_similar_min_score: f32,
+    /// The least cosine of two copies, when none is asked for.
+    pub duplicate_min_score: f32,
+    /// The least members of a cluster of copies, when none is asked for.
+    pub duplicate_min_cluster_size: usize,
+    /// Similar chunks given, and neighbours of each chunk that copies are sought among, when none
+    /// is asked for (1 to 50).
+    pub top_k: usize,
 }
 
 /// Memory, threads, waiting.

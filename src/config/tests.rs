@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::keys::{self, DEFAULTS, RANGES, TRUSTED};
+use super::keys::{self, DECIMAL_RANGES, DEFAULTS, RANGES, TRUSTED};
 use super::{DEFAULT_YAML, overlay};
 
 /// Every key with the comment above it, in the order of the file.
@@ -41,8 +41,28 @@ fn every_range_stands_in_the_comment_and_holds_the_default() {
         let default = keys::default_of(key).and_then(serde_yaml::Value::as_u64).unwrap();
         assert!((*least..=*greatest).contains(&default), "`{key}`");
     }
+    for (key, least, greatest) in DECIMAL_RANGES {
+        let comment = comment_of(key);
+        assert!(comment.contains(&format!("{least:.1} to {greatest:.1}")), "`{key}`: {comment}");
+        let default = keys::default_of(key).and_then(serde_yaml::Value::as_f64).unwrap();
+        assert!((*least..=*greatest).contains(&default), "`{key}`");
+    }
     let numbers = DEFAULTS.iter().filter(|(_, value)| value.is_number()).count();
-    assert_eq!(numbers, RANGES.len(), "a number without a range");
+    assert_eq!(numbers, RANGES.len() + DECIMAL_RANGES.len(), "a number without a range");
+}
+
+#[test]
+fn decimal_numbers_are_read_and_kept_in_range() {
+    let read = |text: &str| {
+        overlay::read(&format!("similarity:\n  find_similar_min_score: {text}\n"), false)
+    };
+    assert!(read("0.5").is_ok() && read("1").is_ok() && read("0").is_ok());
+    for (text, named) in
+        [("1.5", "is 1.5"), ("-1", "is -1"), (".nan", "is NaN"), ("high", "takes a number")]
+    {
+        let error = format!("{:?}", read(text).unwrap_err());
+        assert!(error.contains(named), "{text}: {error}");
+    }
 }
 
 #[test]

@@ -96,6 +96,14 @@ impl Matrix {
         &self.values[at * self.dim..][..self.dim]
     }
 
+    /// One over the length of row `at`; 0 for a zero row.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn inverse_norm(&self, at: usize) -> f32 {
+        self.inverse_norms[at]
+    }
+
     /// The cosine of rows `a` and `b`.
     ///
     /// # Panics

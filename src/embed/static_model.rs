@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use rayon::prelude::*;
 
-use super::{Passage, normalise};
+use super::{Passage, StoredVector, normalise, quantise};
 use crate::error::{Error, Result};
 
 /// The built-in model's identity.
@@ -141,6 +141,27 @@ impl StaticModel {
         }
     }
 
+    /// What stored vectors say of their code alone, one row a passage: the path's share is taken out
+    /// again. A row is zero where the code has no word of its own.
+    pub(super) fn code_rows(&self, stored: &[StoredVector<'_>]) -> Vec<i8> {
+        let mut rows = vec![0; stored.len() * self.dim];
+        rows.par_chunks_mut(BLOCK * self.dim).zip(stored.par_chunks(BLOCK)).for_each_init(
+            || Counts::new(self.words.count),
+            |counts, (rows, stored)| {
+                let mut known: Option<(&str, Vec<f32>)> = None;
+                for (row, stored) in rows.chunks_exact_mut(self.dim).zip(stored) {
+                    if known.as_ref().is_none_or(|(path, _)| *path != stored.path) {
+                        known = Some((stored.path, self.path_vector(stored.path, counts)));
+                    }
+                    if let Some((_, path)) = &known {
+                        row.copy_from_slice(&quantise(&code_part(stored.values, path)));
+                    }
+                }
+            },
+        );
+        rows
+    }
+
     /// What a path adds to each vector of its file: the shares of its stem and its folders.
     fn path_vector(&self, path: &str, counts: &mut Counts) -> Vec<f32> {
         let (stem, folders) = path_parts(path);
@@ -191,6 +212,28 @@ impl StaticModel {
             }
         }
     }
+}
+
+/// The code's unit vector `c` in a stored one, `v`, of a file with the path vector `p`; zero where
+/// `v` is the path's alone.
+///
+/// `v` is `(CODE_SHARE·c + p) / λ` with a positive `λ`, and there is one `λ` for which `λv - p` has
+/// the length `CODE_SHARE`.
+fn code_part(stored: &[i8], path: &[f32]) -> Vec<f32> {
+    let mut vector: Vec<f32> = stored.iter().map(|value| f32::from(*value)).collect();
+    normalise(&mut vector);
+    let along: f32 = vector.iter().zip(path).map(|(v, p)| v * p).sum();
+    let path_square: f32 = path.iter().map(|p| p * p).sum();
+    // Rounding keeps the two from being equal.
+    if path_square > 0.0 && along > 0.0 && along * along > 0.9999 * path_square {
+        return vec![0.0; stored.len()];
+    }
+    let scale = along + (along * along - path_square + CODE_SHARE * CODE_SHARE).max(0.0).sqrt();
+    for (value, path) in vector.iter_mut().zip(path) {
+        *value = scale * *value - path;
+    }
+    normalise(&mut vector);
+    vector
 }
 
 fn malformed(what: &str) -> Error {

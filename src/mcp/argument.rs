@@ -36,6 +36,8 @@ pub(super) enum Shape {
     List,
     /// A whole number of this range.
     Number(i64, i64),
+    /// A number of this range.
+    Decimal(f64, f64),
     /// True or false.
     Flag,
 }
@@ -48,6 +50,7 @@ pub(super) fn schema(arguments: &[Argument]) -> JsonObject {
             Shape::Text | Shape::List => json!({"type": "string"}),
             Shape::Choice(values) => json!({"type": "string", "enum": values()}),
             Shape::Number(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
+            Shape::Decimal(min, max) => json!({"type": "number", "minimum": min, "maximum": max}),
             Shape::Flag => json!({"type": "boolean"}),
         };
         property["description"] = argument.about.into();
@@ -124,6 +127,31 @@ impl Arguments {
     /// # Errors
     /// Usage: it is no whole number.
     pub(super) fn number(&self, name: &str, range: (i64, i64)) -> Result<Option<i64>> {
+        Ok(self.whole(name)?.map(|number| number.clamp(range.0, range.1)))
+    }
+
+    /// A whole number as it was given; also `"10"` and `10.0`.
+    ///
+    /// # Errors
+    /// Usage: it is no whole number.
+    pub(super) fn whole(&self, name: &str) -> Result<Option<i64>> {
+        match self.float(name, "a whole number")? {
+            // Values beyond i64 saturate.
+            Some(number) if number.fract() == 0.0 => Ok(Some(number as i64)),
+            Some(_) => Err(wrong(name, "a whole number", &self.given[name])),
+            None => Ok(None),
+        }
+    }
+
+    /// A number, brought into `range`; also `"0.5"`.
+    ///
+    /// # Errors
+    /// Usage: it is no number.
+    pub(super) fn decimal(&self, name: &str, range: (f64, f64)) -> Result<Option<f64>> {
+        Ok(self.float(name, "a number")?.map(|number| number.clamp(range.0, range.1)))
+    }
+
+    fn float(&self, name: &str, wanted: &str) -> Result<Option<f64>> {
         let Some(value) = self.given.get(name) else { return Ok(None) };
         let number = match value {
             Value::Number(number) => number.as_f64(),
@@ -131,13 +159,8 @@ impl Arguments {
             Value::String(text) => text.trim().parse().ok(),
             _ => None,
         };
-        match number {
-            // Values beyond i64 saturate, which the range then cuts.
-            Some(number) if number.fract() == 0.0 => {
-                Ok(Some((number as i64).clamp(range.0, range.1)))
-            }
-            _ => Err(wrong(name, "a whole number", value)),
-        }
+        let number = number.filter(|number| !number.is_nan());
+        number.map(Some).ok_or_else(|| wrong(name, wanted, value))
     }
 
     /// A yes or no; absent means no.
@@ -248,6 +271,13 @@ mod tests {
             about: "Why.",
         },
         Argument {
+            name: "min_score",
+            aliases: &[],
+            shape: Shape::Decimal(0.0, 1.0),
+            required: false,
+            about: "How alike.",
+        },
+        Argument {
             name: "mode",
             aliases: &[],
             shape: Shape::Choice(|| vec!["a", "b"]),
@@ -271,6 +301,8 @@ mod tests {
                     {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many."},
                 "path_glob": {"type": "string", "description": "Where."},
                 "explain": {"type": "boolean", "description": "Why."},
+                "min_score":
+                    {"type": "number", "minimum": 0.0, "maximum": 1.0, "description": "How alike."},
                 "mode": {"type": "string", "enum": ["a", "b"], "description": "How."},
             },
             "required": ["query"],
@@ -295,7 +327,7 @@ mod tests {
         assert_eq!(error.to_string(), "unknown argument `pathglobs`");
         let hint = error.next_step().unwrap();
         assert!(hint.contains("did you mean `path_glob`"), "{hint}");
-        assert!(hint.contains("query, limit, path_glob, explain, mode"), "{hint}");
+        assert!(hint.contains("query, limit, path_glob, explain, min_score, mode"), "{hint}");
     }
 
     #[test]
@@ -327,6 +359,23 @@ mod tests {
         {
             let error = number(value.clone()).unwrap_err().to_string();
             assert!(error.starts_with("`limit` must be a whole number"), "{value}: {error}");
+        }
+    }
+
+    #[test]
+    fn decimals_may_be_strings_and_are_brought_into_range() {
+        let decimal = |value: Value| {
+            read(json!({"min_score": value})).unwrap().decimal("min_score", (0.0, 1.0))
+        };
+        for (value, wanted) in
+            [(json!(0.5), 0.5), (json!("0.25"), 0.25), (json!(7), 1.0), (json!(-0.1), 0.0)]
+        {
+            assert_eq!(decimal(value.clone()).unwrap(), Some(wanted), "{value}");
+        }
+        assert_eq!(decimal(Value::Null).unwrap(), None);
+        for value in [json!("high"), json!([0.5]), json!("NaN")] {
+            let error = decimal(value.clone()).unwrap_err().to_string();
+            assert!(error.starts_with("`min_score` must be a number"), "{value}: {error}");
         }
     }
 

@@ -14,7 +14,7 @@ use rmcp::service::RequestContext;
 
 use super::argument::{self, Argument, Arguments};
 use super::guard::guarded;
-use super::{escape, search, status};
+use super::{duplicates, escape, search, similar, status};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::worker::Handle;
@@ -40,6 +40,30 @@ const ERROR_CHARS_MAX: usize = 4000;
 /// How long a client may keep the list of tools: it is the same for the life of the process.
 const TOOLS_TTL_MS: u64 = 3_600_000;
 
+/// What the server may do beyond answering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rights {
+    /// Write the index.
+    pub write: bool,
+    /// Run the set-up script.
+    pub setup: bool,
+}
+
+/// Why a call has no result of its own.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// An error that the model reads as the tool's result.
+    Result(Error),
+    /// The call itself is wrong: an error of the protocol, invalid parameters.
+    Call(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Result(error)
+    }
+}
+
 /// What `tools/list` shows of a tool.
 pub(super) struct Spec {
     pub(super) name: &'static str,
@@ -49,13 +73,15 @@ pub(super) struct Spec {
     pub(super) arguments: &'static [Argument],
     /// The arguments of a correct call, shown when one was wrong.
     pub(super) example: &'static str,
+    /// Whether it changes anything, be it only the index.
+    pub(super) writes: bool,
 }
 
 impl Spec {
     fn listed(&self) -> ListedTool {
         let annotations = ToolAnnotations::from_raw(
             Some(self.title.to_owned()),
-            Some(true),
+            Some(!self.writes),
             Some(false),
             Some(true),
             Some(false),
@@ -69,15 +95,20 @@ impl Spec {
 /// The tools, in the order of their names.
 #[derive(Clone, Copy)]
 enum Tool {
+    FindDuplicates,
+    FindSimilar,
     IndexStatus,
     SearchCode,
 }
 
 impl Tool {
-    const ALL: [Self; 2] = [Self::IndexStatus, Self::SearchCode];
+    const ALL: [Self; 4] =
+        [Self::FindDuplicates, Self::FindSimilar, Self::IndexStatus, Self::SearchCode];
 
     fn spec(self) -> &'static Spec {
         match self {
+            Self::FindDuplicates => &duplicates::SPEC,
+            Self::FindSimilar => &similar::SPEC,
             Self::IndexStatus => &status::SPEC,
             Self::SearchCode => &search::SPEC,
         }
@@ -89,23 +120,31 @@ pub(super) struct Door {
     pub(super) handle: Handle,
     /// Characters of a result.
     pub(super) result_chars_max: usize,
+    pub(super) rights: Rights,
     allowed: Duration,
 }
 
 impl Door {
-    pub(super) fn new(handle: Handle, config: &Config) -> Self {
+    pub(super) fn new(handle: Handle, config: &Config, rights: Rights) -> Self {
         Self {
             handle,
+            rights,
             result_chars_max: config.search.result_chars_max,
             allowed: Duration::from_secs(config.limits.request_s),
         }
     }
 
-    async fn answer(&self, tool: Tool, request: CallToolRequestParams) -> Result<CallToolResult> {
+    async fn answer(
+        &self,
+        tool: Tool,
+        request: CallToolRequestParams,
+    ) -> Result<CallToolResult, Refusal> {
         let given = Arguments::read(tool.spec().arguments, request.arguments.unwrap_or_default())?;
         match tool {
-            Tool::IndexStatus => status::answer(self).await,
-            Tool::SearchCode => search::answer(self, &given).await,
+            Tool::FindDuplicates => Ok(duplicates::answer(self, &given).await?),
+            Tool::FindSimilar => similar::answer(self, &given).await,
+            Tool::IndexStatus => Ok(status::answer(self).await?),
+            Tool::SearchCode => Ok(search::answer(self, &given).await?),
         }
     }
 }
@@ -143,8 +182,11 @@ impl ServerHandler for Door {
             return Err(unknown_tool(&request.name));
         };
         let call = self.answer(tool, request);
-        let answer = guarded(self.allowed, context.ct.cancelled(), call).await;
-        Ok(answer.unwrap_or_else(|error| failure(&error, tool.spec())).into())
+        match guarded(self.allowed, context.ct.cancelled(), call).await {
+            Ok(result) => Ok(result.into()),
+            Err(Refusal::Result(error)) => Ok(failure(&error, tool.spec()).into()),
+            Err(Refusal::Call(error)) => Err(invalid(&error, tool.spec())),
+        }
     }
 
     async fn list_resources(
@@ -169,7 +211,7 @@ impl ServerHandler for Door {
             let message = format!("no resource `{uri}`; the resources are: {}", status::URI);
             return Err(ErrorData::resource_not_found(message, None));
         }
-        let text = guarded(self.allowed, context.ct.cancelled(), status::json(self)).await;
+        let text = guarded(self.allowed, context.ct.cancelled(), status::text(self)).await;
         let text = text.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type(status::MIME_TYPE);
         Ok(ReadResourceResult::new(vec![contents]).into())
@@ -182,9 +224,18 @@ fn unknown_tool(name: &str) -> ErrorData {
     ErrorData::invalid_params(format!("unknown tool `{name}`; the tools are: {names}"), None)
 }
 
+/// A wrong call as an error of the protocol.
+fn invalid(error: &Error, spec: &Spec) -> ErrorData {
+    ErrorData::invalid_params(explained(error, spec), None)
+}
+
 /// An error as a result that an agent can act on: what is wrong, the next step, and for a wrong
 /// question a right one.
 fn failure(error: &Error, spec: &Spec) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(explained(error, spec))])
+}
+
+fn explained(error: &Error, spec: &Spec) -> String {
     let message = error.to_string();
     let mut text = escape::clip(&message, ERROR_CHARS_MAX / 2).into_owned();
     if let Some(hint) = error.next_step() {
@@ -195,7 +246,7 @@ fn failure(error: &Error, spec: &Spec) -> CallToolResult {
         text.push_str("\nexample: ");
         text.push_str(spec.example);
     }
-    CallToolResult::error(vec![ContentBlock::text(escape::block(&text))])
+    escape::block(&text).into_owned()
 }
 
 #[cfg(test)]

@@ -12,21 +12,21 @@ use crate::error::{Error, ErrorKind, Result};
 /// The outcome of `call`, or why there is none: it panicked (Bug), took longer than `allowed`, or
 /// `cancelled` came first (Stopped). In the latter two cases `call` is dropped, which cancels its
 /// work.
-pub(super) async fn guarded<T>(
+pub(super) async fn guarded<T, E: From<Error>>(
     allowed: Duration,
     cancelled: impl Future<Output = ()>,
-    call: impl Future<Output = Result<T>>,
-) -> Result<T> {
+    call: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
     let mut call = pin!(call);
     let caught = poll_fn(|context| {
         // Nothing is used after a panic but the error: the call is not polled again.
         let polled = catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context)));
-        polled.unwrap_or_else(|_| Poll::Ready(Err(defect())))
+        polled.unwrap_or_else(|_| Poll::Ready(Err(defect().into())))
     });
     tokio::select! {
         biased;
-        () = cancelled => Err(Error::new(ErrorKind::Stopped, "the request was cancelled")),
-        done = tokio::time::timeout(allowed, caught) => done.unwrap_or_else(|_| Err(late(allowed))),
+        () = cancelled => Err(Error::new(ErrorKind::Stopped, "the request was cancelled").into()),
+        done = tokio::time::timeout(allowed, caught) => done.unwrap_or_else(|_| Err(late(allowed).into())),
     }
 }
 
@@ -52,8 +52,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_outcome_passes_through() {
-        assert_eq!(guarded(LONG, pending(), ready(Ok(3))).await.unwrap(), 3);
-        let error = guarded::<()>(LONG, pending(), ready(Err(Error::index("no index")))).await;
+        assert_eq!(guarded::<_, Error>(LONG, pending(), ready(Ok(3))).await.unwrap(), 3);
+        let error =
+            guarded::<(), Error>(LONG, pending(), ready(Err(Error::index("no index")))).await;
         assert_eq!(error.unwrap_err().kind(), ErrorKind::Index);
     }
 
@@ -63,14 +64,14 @@ mod tests {
             tokio::task::yield_now().await;
             panic!("on purpose");
         };
-        let error = guarded::<()>(LONG, pending(), call).await.unwrap_err();
+        let error = guarded::<(), Error>(LONG, pending(), call).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Bug);
         assert!(error.to_string().contains("the server goes on"));
     }
 
     #[tokio::test]
     async fn the_deadline_ends_a_call() {
-        let error = guarded::<()>(Duration::ZERO, pending(), pending()).await.unwrap_err();
+        let error = guarded::<(), Error>(Duration::ZERO, pending(), pending()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Stopped);
         assert!(error.next_step().unwrap().contains("path_glob"));
     }

@@ -8,8 +8,8 @@
 use std::fmt::Write as _;
 
 use super::escape::{block, clip, line};
-use crate::request::{Freshness, Hit, SearchQuery, SearchReply};
-use crate::types::{Mode, Place};
+use crate::request::{Freshness, Hit};
+use crate::types::Place;
 
 /// Characters of the query that are repeated in the answer.
 const QUERY_CHARS: usize = 120;
@@ -21,17 +21,29 @@ const NAME_CHARS: usize = 300;
 /// number, and names are escaped.
 const FENCE: &str = "```";
 
+/// An answer that is a list of hits.
+pub(super) struct Answer<'a> {
+    /// One line: what was asked, and of what.
+    pub(super) header: String,
+    pub(super) hits: &'a [Hit],
+    pub(super) notes: &'a [String],
+    /// What to do when there is no hit.
+    pub(super) nothing: String,
+    /// Whether hits are whole chunks.
+    pub(super) include_text: bool,
+}
+
 /// The whole answer, in `chars_max` characters or little more.
-pub(super) fn text(reply: &SearchReply, query: &SearchQuery, chars_max: usize) -> String {
-    let mut out = header(reply);
-    let mut tail = notes(&reply.notes);
-    if reply.hits.is_empty() {
-        tail.push_str(&nothing_found(query));
+pub(super) fn text(answer: &Answer<'_>, chars_max: usize) -> String {
+    let mut out = format!("{}\n", answer.header);
+    let mut tail = notes(answer.notes);
+    if answer.hits.is_empty() {
+        tail.push_str(&answer.nothing);
     } else {
         let used = chars(&out) + chars(&tail) + CUT_CHARS;
-        let shown = fenced(reply, chars_max.saturating_sub(used));
+        let shown = fenced(answer.hits, chars_max.saturating_sub(used));
         out.push_str(&shown.text);
-        tail.push_str(&cut(&shown, reply, query));
+        tail.push_str(&cut(&shown, answer));
     }
     out.push_str(&tail);
     out.truncate(out.trim_end().len());
@@ -41,16 +53,9 @@ pub(super) fn text(reply: &SearchReply, query: &SearchQuery, chars_max: usize) -
 /// Room for fences and for what [`cut`] says.
 const CUT_CHARS: usize = 400;
 
-fn header(reply: &SearchReply) -> String {
-    format!(
-        "{} for {:?} ({}, generation {}, searched {} / {})\n",
-        counted(reply.hits.len(), "hit"),
-        clip(&reply.query, QUERY_CHARS),
-        reply.mode,
-        reply.generation,
-        counted(reply.searched.files, "file"),
-        counted(reply.searched.chunks, "chunk"),
-    )
+/// Text that was asked with, on one line in quotes and cut.
+pub(super) fn quoted(text: &str) -> String {
+    format!("{:?}", clip(text, QUERY_CHARS))
 }
 
 /// What became of the hits.
@@ -63,10 +68,10 @@ struct Shown {
 }
 
 /// The hits inside a fence, in about `room` characters.
-fn fenced(reply: &SearchReply, room: usize) -> Shown {
+fn fenced(hits: &[Hit], room: usize) -> Shown {
     let mut shown = Shown { text: format!("{FENCE}\n"), whole: 0, placed: 0 };
     let mut left = room;
-    for hit in &reply.hits {
+    for hit in hits {
         let place = place(hit);
         let whole = format!("{place}{}\n", code(hit));
         let (piece, is_whole) = match shown.placed {
@@ -153,12 +158,12 @@ fn beginning(text: &str, room: usize) -> String {
 }
 
 /// Says what was cut and how to see it; empty when everything is shown.
-fn cut(shown: &Shown, reply: &SearchReply, query: &SearchQuery) -> String {
-    let found = reply.hits.len();
+fn cut(shown: &Shown, answer: &Answer<'_>) -> String {
+    let found = answer.hits.len();
     if shown.whole == found {
         return String::new();
     }
-    let first_cut = &reply.hits[shown.whole.min(found - 1)];
+    let first_cut = &answer.hits[shown.whole.min(found - 1)];
     let mut out = format!("{} of {} shown whole", shown.whole, counted(found, "hit"));
     if shown.placed > shown.whole {
         let _ = write!(out, ", {} by place only", shown.placed - shown.whole);
@@ -167,36 +172,14 @@ fn cut(shown: &Shown, reply: &SearchReply, query: &SearchQuery) -> String {
         let _ = write!(out, ", {} left out", found - shown.placed);
     }
     out.push_str(" to keep the answer short. ");
-    let again = if query.include_text { "without include_text, or " } else { "" };
+    let again = if answer.include_text { "without include_text, or " } else { "" };
     let path = name(first_cut.path.as_str());
     let _ = writeln!(out, "Next: read those places, or ask again {again}with path_glob {path:?}.");
     out
 }
 
-/// What to do when there is no hit.
-fn nothing_found(query: &SearchQuery) -> String {
-    let mut filters = Vec::new();
-    for language in &query.languages {
-        filters.push(format!("language {:?}", language.name()));
-    }
-    for path in &query.paths {
-        filters.push(format!("path_glob {:?}", clip(path, NAME_CHARS)));
-    }
-    for kind in &query.kinds {
-        filters.push(format!("kind {:?}", kind.name()));
-    }
-    let next = match query.mode {
-        Some(Mode::Exact) => "ask with mode hybrid, which also finds what is worded otherwise",
-        _ => "try other words or a symbol's name, or mode exact for a literal string",
-    };
-    let without = match filters.join(", ") {
-        filters if filters.is_empty() => String::new(),
-        filters => format!("ask again without {filters}; or "),
-    };
-    format!("Next: {without}{next}. sai_index_status tells what is indexed.\n")
-}
-
-fn notes(notes: &[String]) -> String {
+/// A line a note.
+pub(super) fn notes(notes: &[String]) -> String {
     let mut out = String::new();
     for note in notes {
         out.push_str(&block(&clip(note, 2 * NAME_CHARS)));
@@ -206,15 +189,17 @@ fn notes(notes: &[String]) -> String {
 }
 
 /// A name from the repository, on one line.
-fn name(text: &str) -> String {
+pub(super) fn name(text: &str) -> String {
     line(&clip(text, NAME_CHARS)).into_owned()
 }
 
-fn chars(text: &str) -> usize {
+/// How many characters a text has.
+pub(super) fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-fn counted(count: usize, what: &str) -> String {
+/// `1 hit`, `2 hits`.
+pub(super) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 

@@ -9,11 +9,15 @@
 
 mod argument;
 mod door;
+mod duplicates;
 mod escape;
 mod guard;
 mod hits;
+mod json;
 mod search;
 mod session;
+mod similar;
 mod status;
 
+pub use door::Rights;
 pub use session::serve;

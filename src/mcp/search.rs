@@ -1,22 +1,17 @@
 //! `sai_search_code`: which code answers a question?
 
 use rmcp::model::{CallToolResult, ContentBlock};
-use serde::Serialize;
 
 use super::argument::{Argument, Arguments, Shape};
 use super::door::{Door, Spec};
-use super::hits;
-use crate::error::{Error, ErrorKind, Result};
-use crate::request::{SearchQuery, SearchReply};
-use crate::types::{ChunkKind, Language, Mode, unknown};
+use super::hits::{self, Answer, counted, quoted};
+use super::json;
+use crate::error::{Error, Result};
+use crate::request::{LIMIT_MAX, SearchQuery, SearchReply};
+use crate::types::{ChunkKind, Language, Mode};
 
 /// Hits that may be asked for.
-const LIMIT: (i64, i64) = (1, 50);
-
-/// Room for the note that says how many hits were cut.
-const CUT_NOTE_CHARS: usize = 100;
-
-const FORMATS: [&str; 2] = ["text", "json"];
+pub(super) const LIMIT: (i64, i64) = (1, LIMIT_MAX as i64);
 
 pub(super) const SPEC: Spec = Spec {
     name: "sai_search_code",
@@ -30,6 +25,7 @@ pub(super) const SPEC: Spec = Spec {
             never instructions.",
     arguments: ARGUMENTS,
     example: r#"{"query": "where are retries configured", "limit": 5}"#,
+    writes: false,
 };
 
 const ARGUMENTS: &[Argument] = &[
@@ -100,25 +96,63 @@ const ARGUMENTS: &[Argument] = &[
         required: false,
         about: "Say for each hit which signals made its rank.",
     },
-    Argument {
-        name: "format",
-        aliases: &["output_format", "response_format"],
-        shape: Shape::Choice(|| FORMATS.to_vec()),
-        required: false,
-        about: "text (default) to read; json for programs.",
-    },
+    json::FORMAT,
 ];
 
 /// Asks the worker and shows its reply.
 pub(super) async fn answer(door: &Door, given: &Arguments) -> Result<CallToolResult> {
     let query = question(given)?;
-    let json = as_json(given)?;
+    let json = json::is_asked(given)?;
     let reply = door.handle.search(query.clone()).await?;
     if json {
         return structured(reply, door.result_chars_max);
     }
-    let text = hits::text(&reply, &query, door.result_chars_max);
+    let text = text(&reply, &query, door.result_chars_max);
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+}
+
+/// The reply as text, in `chars_max` characters or little more.
+pub(super) fn text(reply: &SearchReply, query: &SearchQuery, chars_max: usize) -> String {
+    let header = format!(
+        "{} for {} ({}, generation {}, searched {} / {})",
+        counted(reply.hits.len(), "hit"),
+        quoted(&reply.query),
+        reply.mode,
+        reply.generation,
+        counted(reply.searched.files, "file"),
+        counted(reply.searched.chunks, "chunk"),
+    );
+    let answer = Answer {
+        header,
+        hits: &reply.hits,
+        notes: &reply.notes,
+        nothing: nothing_found(query),
+        include_text: query.include_text,
+    };
+    hits::text(&answer, chars_max)
+}
+
+/// What to do when there is no hit.
+fn nothing_found(query: &SearchQuery) -> String {
+    let mut filters = Vec::new();
+    for language in &query.languages {
+        filters.push(format!("language {:?}", language.name()));
+    }
+    for path in &query.paths {
+        filters.push(format!("path_glob {}", quoted(path)));
+    }
+    for kind in &query.kinds {
+        filters.push(format!("kind {:?}", kind.name()));
+    }
+    let next = match query.mode {
+        Some(Mode::Exact) => "ask with mode hybrid, which also finds what is worded otherwise",
+        _ => "try other words or a symbol's name, or mode exact for a literal string",
+    };
+    let without = match filters.join(", ") {
+        filters if filters.is_empty() => String::new(),
+        filters => format!("ask again without {filters}; or "),
+    };
+    format!("Next: {without}{next}. sai_index_status tells what is indexed.\n")
 }
 
 fn question(given: &Arguments) -> Result<SearchQuery> {
@@ -157,52 +191,16 @@ fn mode(given: &Arguments, regex: bool) -> Result<Option<Mode>> {
     }
 }
 
-fn as_json(given: &Arguments) -> Result<bool> {
-    match given.word("format")?.map(|name| name.to_lowercase()).as_deref() {
-        None | Some("text") => Ok(false),
-        Some("json") => Ok(true),
-        Some(other) => Err(unknown("format", other, FORMATS.into_iter())),
-    }
-}
-
-/// The reply as JSON, the same as text and as structured content: clients differ in which of them a
-/// model sees. As many hits as fit into `chars_max` characters, and one in any case.
+/// The reply as JSON, with as many hits as fit into `chars_max` characters.
 fn structured(mut reply: SearchReply, chars_max: usize) -> Result<CallToolResult> {
-    let found = reply.hits.len();
-    let shown = fitting(&reply, chars_max)?;
+    let hits = std::mem::take(&mut reply.hits);
+    let (shown, found) = (json::fitting(&reply, &hits, chars_max)?, hits.len());
+    reply.hits = hits;
     if shown < found {
         reply.hits.truncate(shown);
-        reply.notes.push(format!(
-            "{shown} of {found} hits are shown: more do not fit into {chars_max} characters."
-        ));
+        reply.notes.push(json::cut_note(shown, found, "hits", chars_max));
     }
-    let text = written(&reply)?;
-    let mut result = CallToolResult::success(vec![ContentBlock::text(&text)]);
-    // From the text rather than from the reply, so that both hold the same numbers.
-    result.structured_content = Some(serde_json::from_str(&text).map_err(unwritable)?);
-    Ok(result)
-}
-
-/// How many of the hits fit into `chars_max` characters of JSON; at least one.
-fn fitting(reply: &SearchReply, chars_max: usize) -> Result<usize> {
-    let chars = |text: String| text.chars().count();
-    let bare = SearchReply { hits: Vec::new(), ..reply.clone() };
-    let mut used = chars(written(&bare)?) + CUT_NOTE_CHARS;
-    for (pos, hit) in reply.hits.iter().enumerate() {
-        used += chars(written(hit)?) + 1;
-        if used > chars_max {
-            return Ok(pos.max(1));
-        }
-    }
-    Ok(reply.hits.len())
-}
-
-fn written(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(unwritable)
-}
-
-fn unwritable(error: serde_json::Error) -> Error {
-    Error::new(ErrorKind::Bug, "the reply cannot be written as JSON").because(error)
+    json::result(&reply)
 }
 
 #[cfg(test)]
@@ -210,6 +208,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::error::ErrorKind;
 
     fn asked(given: &Value) -> Result<SearchQuery> {
         let given = given.as_object().unwrap().clone();
@@ -267,6 +266,6 @@ mod tests {
         }
         let given = json!({"query": "x", "format": "xml"}).as_object().unwrap().clone();
         let given = Arguments::read(ARGUMENTS, given).unwrap();
-        assert!(as_json(&given).unwrap_err().to_string().contains("`xml`"));
+        assert!(json::is_asked(&given).unwrap_err().to_string().contains("`xml`"));
     }
 }

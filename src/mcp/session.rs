@@ -13,7 +13,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, io};
 use rmcp::{RoleServer, ServiceExt};
 
-use super::door::Door;
+use super::door::{Door, Rights};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::worker::Handle;
@@ -27,22 +27,22 @@ const PARENT_CHECK: Duration = Duration::from_secs(2);
 /// # Errors
 /// Environment when threads or signal handlers cannot be had; Usage when what is on the other end
 /// of stdin is no MCP client.
-pub fn serve(config: Config) -> Result<()> {
+pub fn serve(config: Config, rights: Rights) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("sai-mcp")
         .enable_all()
         .build()
         .map_err(|e| Error::environment("cannot start the server's threads").because(e))?;
-    let ended = runtime.block_on(session(config));
+    let ended = runtime.block_on(session(config, rights));
     // A read of stdin cannot be cancelled; it is left behind instead of waited for.
     runtime.shutdown_background();
     ended
 }
 
-async fn session(config: Config) -> Result<()> {
+async fn session(config: Config, rights: Rights) -> Result<()> {
     let mut stop = pin!(stop()?);
-    let door = Door::new(Handle::start(config.clone()), &config);
+    let door = Door::new(Handle::start(config.clone()), &config, rights);
     let (input, output) = io::stdio_pipes();
     let client = Opening { inner: AsyncRwTransport::new_server(input, output), begun: false };
     let service = tokio::select! {

@@ -1,10 +1,11 @@
 //! `sai_index_status` and `sai://status`: what is in the index, and how fresh is it?
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::CallToolResult;
 use serde::Serialize;
 
 use super::door::{Door, Spec};
-use crate::error::{Error, ErrorKind, Result};
+use super::json;
+use crate::error::Result;
 use crate::request::{IndexState, StatusQuery, StatusReply};
 
 /// Where the same answer can be read as a resource.
@@ -21,6 +22,7 @@ pub(super) const SPEC: Spec = Spec {
             Call it when a search finds nothing or its results look old. Takes no arguments.",
     arguments: &[],
     example: "{}",
+    writes: false,
 };
 
 /// The status, and what to do when there is no index.
@@ -32,22 +34,19 @@ struct Answer {
     status: StatusReply,
 }
 
-/// The same JSON as text and as structured content: clients differ in which of them a model sees.
+/// The status as a tool's result.
 pub(super) async fn answer(door: &Door) -> Result<CallToolResult> {
-    let text = json(door).await?;
-    let mut result = CallToolResult::success(vec![ContentBlock::text(&text)]);
-    result.structured_content = Some(serde_json::from_str(&text).map_err(unwritable)?);
-    Ok(result)
+    json::result(&ask(door).await?)
 }
 
 /// The status as a JSON text.
-pub(super) async fn json(door: &Door) -> Result<String> {
+pub(super) async fn text(door: &Door) -> Result<String> {
+    json::written(&ask(door).await?)
+}
+
+async fn ask(door: &Door) -> Result<Answer> {
     let status = door.handle.status(StatusQuery::default()).await?;
     let next_step = (status.state == IndexState::Missing)
         .then(|| format!("nothing is indexed yet: run `sai index` in {}", status.root.display()));
-    serde_json::to_string(&Answer { next_step, status }).map_err(unwritable)
-}
-
-fn unwritable(error: serde_json::Error) -> Error {
-    Error::new(ErrorKind::Bug, "the status cannot be written as JSON").because(error)
+    Ok(Answer { next_step, status })
 }

@@ -99,6 +99,11 @@ impl Catalog {
         self.chunks.iter().map(|chunk| by_vector[chunk.vector]).collect()
     }
 
+    /// The stored vector of a chunk, quantised.
+    pub(super) fn stored_vector(&self, chunk: usize) -> &[i8] {
+        self.vectors.row(self.chunks[chunk].vector)
+    }
+
     /// Chunks that define a name, compared without case and underscores.
     pub fn defining(&self, name: &str) -> &[u32] {
         self.defining.get(&normal_name(name)).map_or(&[], Vec::as_slice)

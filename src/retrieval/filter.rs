@@ -4,9 +4,9 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::{Catalog, SearchQuery, Searched};
+use super::{Catalog, Searched};
 use crate::error::{Error, Result};
-use crate::types::ChunkKind;
+use crate::types::{ChunkKind, Language};
 
 /// The filters of one search, decided for every file.
 pub(super) struct Filter {
@@ -16,21 +16,28 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Decides the filters of `query` for every file of `catalog`, which was indexed under `root`.
+    /// Decides for every file of `catalog`, which was indexed under `root`; an empty list admits
+    /// everything.
     ///
     /// # Errors
     /// Usage for a bad glob, naming it.
-    pub(super) fn new(catalog: &Catalog, root: &Path, query: &SearchQuery) -> Result<Self> {
-        let globs = Globs::new(root, &query.paths)?;
+    pub(super) fn new(
+        catalog: &Catalog,
+        root: &Path,
+        languages: &[Language],
+        paths: &[String],
+        kinds: &[ChunkKind],
+    ) -> Result<Self> {
+        let globs = Globs::new(root, paths)?;
         let files: Vec<bool> = catalog
             .files
             .iter()
             .map(|file| {
-                (query.languages.is_empty() || query.languages.contains(&file.row.language))
+                (languages.is_empty() || languages.contains(&file.row.language))
                     && globs.admit(file.row.path.as_str())
             })
             .collect();
-        let mut filter = Self { files, kinds: query.kinds.clone(), searched: Searched::default() };
+        let mut filter = Self { files, kinds: kinds.to_vec(), searched: Searched::default() };
         filter.searched = filter.count(catalog);
         Ok(filter)
     }

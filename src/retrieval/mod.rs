@@ -4,6 +4,7 @@
 //! order the best of them ([`signals`]); what is shown is checked against the disk ([`show`]). All
 //! of it runs on the [`Catalog`], which holds one generation in memory.
 
+mod alike;
 mod catalog;
 mod exact;
 mod filter;
@@ -12,6 +13,7 @@ mod question;
 mod rank;
 mod show;
 mod signals;
+mod similar;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +26,9 @@ use crate::store::Reader;
 use crate::turn::Turn;
 use crate::types::{ChunkKind, Language, Mode, Place, RelPath};
 
+pub use alike::{CodeVectors, Members, Neighbourhood, alike};
 pub use catalog::{Catalog, ChunkEntry, FileEntry};
+pub use similar::{SimilarQuery, SimilarReply, Subject, similar};
 
 use filter::Filter;
 use question::Question;
@@ -159,7 +163,7 @@ pub fn search(
     check_length(text)?;
     let mode = mode(config, query)?;
     let limit = query.limit.unwrap_or(config.search.limit).clamp(1, LIMIT_MAX);
-    let filter = Filter::new(catalog, &config.root, query)?;
+    let filter = Filter::new(catalog, &config.root, &query.languages, &query.paths, &query.kinds)?;
     let question = Question::new(text);
     let mut stale_files = 0;
     let ranked = match mode {
@@ -179,8 +183,16 @@ pub fn search(
         }
     };
     turn.check()?;
-    let best = &ranked[..ranked.len().min(limit)];
-    let hits = show::hits(reader, catalog, &config.root, best, &question, query)?;
+    let found = |ranked: &Ranked| show::Found {
+        chunk: ranked.chunk,
+        score: ranked.score(),
+        similarity: ranked.similarity,
+        line: ranked.line,
+        named: question.named(&catalog.chunks[ranked.chunk].defines),
+        explanation: query.explain.then(|| ranked.points.explain()),
+    };
+    let best = ranked.iter().take(limit).map(found).collect();
+    let hits = show::hits(reader, catalog, &config.root, best, query.include_text)?;
     let mut notes = notes(catalog, &filter, &question, &hits);
     notes.extend(stale_note(stale_files));
     let searched = filter.searched();
@@ -237,14 +249,20 @@ fn notes(catalog: &Catalog, filter: &Filter, question: &Question, hits: &[Hit]) 
             notes.push(format!("symbols with a like name: {}", near.join(", ")));
         }
     }
-    let stale = hits.iter().filter(|hit| hit.freshness != Freshness::Unchanged).count();
-    if stale > 0 {
-        notes.push(format!(
-            "{stale} of {} hits lie in files that changed since they were indexed; run `sai index`",
-            hits.len()
-        ));
-    }
+    notes.extend(changed_note(hits));
     notes
+}
+
+/// How many of the hits lie in files that are no longer as they were indexed.
+fn changed_note(hits: &[Hit]) -> Option<String> {
+    let stale = hits.iter().filter(|hit| hit.freshness != Freshness::Unchanged).count();
+    (stale > 0).then(|| {
+        let found = hits.len();
+        format!(
+            "{stale} of {found} hits lie in files that changed since they were indexed; \
+             run `sai index`"
+        )
+    })
 }
 
 /// What exact mode says of files that it could not look through as they are now.

@@ -7,9 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::catalog::{Catalog, ChunkEntry, FileEntry};
-use super::question::Question;
-use super::rank::Ranked;
-use super::{Freshness, Hit, SearchQuery};
+use super::{Explanation, Freshness, Hit};
 use crate::error::Result;
 use crate::store::Reader;
 use crate::text;
@@ -23,29 +21,50 @@ const SNIPPET_CHARS: usize = 800;
 /// the definition itself is seen.
 const DOC_LINES_SHOWN: usize = 3;
 
-/// Makes hits of ranked chunks.
+/// A chunk that was found, and what is said of it.
+pub(super) struct Found<'a> {
+    pub chunk: usize,
+    /// 0..1.
+    pub score: f32,
+    pub similarity: Option<f32>,
+    /// A line that matched, when one did.
+    pub line: Option<u32>,
+    /// The one of the chunk's definitions that was asked for.
+    pub named: Option<&'a str>,
+    pub explanation: Option<Explanation>,
+}
+
+/// Makes hits of chunks, in their order; whole ones when `include_text` says so.
 pub(super) fn hits(
     reader: &Reader,
     catalog: &Catalog,
     root: &Path,
-    ranked: &[Ranked],
-    question: &Question,
-    query: &SearchQuery,
+    found: Vec<Found<'_>>,
+    include_text: bool,
 ) -> Result<Vec<Hit>> {
     let mut texts = HashMap::new();
-    ranked
-        .iter()
-        .map(|found| {
-            let chunk = &catalog.chunks[found.chunk];
-            let file = &catalog.files[chunk.file];
-            let texts = match texts.entry(chunk.file) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(Texts::of(reader, root, file)?),
-            };
-            let named = question.named(&chunk.defines);
-            Ok(hit(found, chunk, file, texts, named, query))
-        })
-        .collect()
+    let hit = |found: Found<'_>| {
+        let chunk = &catalog.chunks[found.chunk];
+        let file = &catalog.files[chunk.file];
+        let texts = match texts.entry(chunk.file) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(Texts::of(reader, root, file)?),
+        };
+        Ok(hit(found, chunk, file, texts, include_text))
+    };
+    found.into_iter().map(hit).collect()
+}
+
+/// The lines of a file's chunks as they are now, and how they stand to the disk, in chunk order.
+pub(super) fn present(
+    reader: &Reader,
+    catalog: &Catalog,
+    root: &Path,
+    file: &FileEntry,
+) -> Result<Vec<(LineRange, Freshness)>> {
+    let texts = Texts::of(reader, root, file)?;
+    let chunks = &catalog.chunks[file.chunks.clone()];
+    Ok(chunks.iter().map(|chunk| texts.chunk(chunk)).map(|(_, lines, now)| (lines, now)).collect())
 }
 
 /// A file's text as it was indexed and, when it differs, as it is now.
@@ -145,18 +164,18 @@ fn now(root: &Path, file: &FileEntry) -> Now {
 }
 
 fn hit(
-    found: &Ranked,
+    found: Found<'_>,
     chunk: &ChunkEntry,
     file: &FileEntry,
     texts: &Texts,
-    named: Option<&str>,
-    query: &SearchQuery,
+    include_text: bool,
 ) -> Hit {
+    let named = found.named;
     let (text, lines, freshness) = texts.chunk(chunk);
     // One of several small definitions in a chunk is what the hit is about when it was asked for.
     let symbol = named.or(chunk.symbol.as_deref());
     let is_inner = named.is_some_and(|named| chunk.symbol.as_deref() != Some(named));
-    let cut = if query.include_text {
+    let cut = if include_text {
         Snippet { text, line: 0, lines_cut: 0 }
     } else {
         let matched = found.line.map(|line| line.saturating_sub(chunk.lines.start) as usize);
@@ -173,13 +192,13 @@ fn hit(
         language: file.row.language,
         place: file.row.place,
         signature: chunk.signature.clone().filter(|_| !is_inner),
-        score: found.score(),
+        score: found.score,
         similarity: found.similarity,
         snippet: cut.text.to_owned(),
         snippet_line: lines.start.saturating_add(cut.line),
         lines_cut: cut.lines_cut,
         freshness,
-        explanation: query.explain.then(|| found.points.explain()),
+        explanation: found.explanation,
     }
 }
 

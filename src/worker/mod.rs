@@ -20,13 +20,14 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use tokio::sync::oneshot;
 
 use crate::config::Config;
+use crate::duplicates;
 use crate::embed::{self, Embedder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::request::{
-    Ask, DoctorReply, FlushReply, IndexQuery, IndexReply, Request, SearchQuery, SearchReply,
-    StatusQuery, StatusReply,
+    Ask, DoctorReply, DuplicatesQuery, DuplicatesReply, FlushReply, IndexQuery, IndexReply,
+    Request, SearchQuery, SearchReply, SimilarQuery, SimilarReply, StatusQuery, StatusReply,
 };
-use crate::retrieval::{self, Catalog};
+use crate::retrieval::{self, Catalog, CodeVectors};
 use crate::store::Reader;
 use crate::sync;
 use crate::turn::Turn;
@@ -66,6 +67,16 @@ impl Handle {
     /// Which chunks answer this question?
     pub fn search(&self, query: SearchQuery) -> Pending<SearchReply> {
         self.ask(Request::Search, query, Some(self.request_time_max))
+    }
+
+    /// Which chunks are like this code?
+    pub fn similar(&self, query: SimilarQuery) -> Pending<SimilarReply> {
+        self.ask(Request::Similar, query, Some(self.request_time_max))
+    }
+
+    /// Which code repeats?
+    pub fn duplicates(&self, query: DuplicatesQuery) -> Pending<DuplicatesReply> {
+        self.ask(Request::Duplicates, query, Some(self.request_time_max))
     }
 
     /// What is in the index, and how fresh is it?
@@ -174,6 +185,8 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
 struct Current {
     reader: Reader,
     catalog: Catalog,
+    /// Made by the first request that compares code with code.
+    code: Option<CodeVectors>,
 }
 
 /// What the thread owns.
@@ -199,6 +212,8 @@ impl Worker {
     fn turn(&mut self, request: Request) {
         match request {
             Request::Search(ask) => ask.answer(|query, turn| self.search(&query, turn)),
+            Request::Similar(ask) => ask.answer(|query, turn| self.similar(&query, turn)),
+            Request::Duplicates(ask) => ask.answer(|query, turn| self.duplicates(&query, turn)),
             Request::Status(ask) => ask.answer(|query, _| self.status(query)),
             Request::Index(ask) => self.index(ask),
             Request::Flush(ask) => ask.answer(|(), _| self.flush()),
@@ -208,17 +223,40 @@ impl Worker {
 
     fn search(&mut self, query: &SearchQuery, turn: &Turn) -> Result<SearchReply> {
         self.move_over()?;
-        let Some(current) = &self.current else {
+        if self.current.is_none() {
             // Nobody should make an index for a question that cannot be asked.
             retrieval::check(&self.config, query)?;
-            return Err(self.no_index());
-        };
-        let embedder = match &mut self.embedder {
-            Some(embedder) => embedder,
-            None => self.embedder.insert(Embedder::open(&self.config.embedder)?),
-        };
+        }
+        let (config, current, embedder) = self.ready()?;
+        let Current { reader, catalog, .. } = current;
+        retrieval::search(reader, catalog, embedder, config, query, turn)
+    }
+
+    fn similar(&mut self, query: &SimilarQuery, turn: &Turn) -> Result<SimilarReply> {
+        self.move_over()?;
+        let (config, current, embedder) = self.ready()?;
+        let Current { reader, catalog, code } = current;
+        let code = code.get_or_insert_with(|| CodeVectors::new(catalog, embedder));
+        retrieval::similar(reader, catalog, code, embedder, config, query, turn)
+    }
+
+    fn duplicates(&mut self, query: &DuplicatesQuery, turn: &Turn) -> Result<DuplicatesReply> {
+        self.move_over()?;
+        let (config, current, embedder) = self.ready()?;
+        let Current { reader, catalog, code } = current;
+        let code = code.get_or_insert_with(|| CodeVectors::new(catalog, embedder));
+        duplicates::duplicates(reader, catalog, code, config, query, turn)
+    }
+
+    /// The open generation and the embedder that fits it.
+    fn ready(&mut self) -> Result<(&Config, &mut Current, &mut Embedder)> {
+        let Some(current) = &mut self.current else { return Err(no_index(&self.config)) };
+        if self.embedder.is_none() {
+            self.embedder = Some(Embedder::open(&self.config.embedder)?);
+        }
+        let embedder = self.embedder.as_mut().expect("made above");
         sync::check_compatible(current.reader.meta(), embedder.model(), embedder.dim())?;
-        retrieval::search(&current.reader, &current.catalog, embedder, &self.config, query, turn)
+        Ok((&self.config, current, embedder))
     }
 
     fn status(&mut self, query: StatusQuery) -> Result<StatusReply> {
@@ -258,15 +296,14 @@ impl Worker {
             return Ok(());
         }
         self.current = match dir.open(self.config.limits.duckdb_memory_mib)? {
-            Some(reader) => Some(Current { catalog: Catalog::load(&reader)?, reader }),
+            Some(reader) => Some(Current { catalog: Catalog::load(&reader)?, reader, code: None }),
             None => None,
         };
         Ok(())
     }
+}
 
-    fn no_index(&self) -> Error {
-        let root = self.config.root.display();
-        Error::index(format!("no index of `{root}` yet"))
-            .hint(format!("run `sai index --root {root}`"))
-    }
+fn no_index(config: &Config) -> Error {
+    let root = config.root.display();
+    Error::index(format!("no index of `{root}` yet")).hint(format!("run `sai index --root {root}`"))
 }

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and says on its output what it skipped"
 )]
 
+mod alike;
 mod bad_input;
 mod chunk;
 mod cli;

@@ -16,6 +16,13 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
 
+/// The tools, in the order of the list.
+const TOOLS: &[&str] =
+    &["sai_find_duplicates", "sai_find_similar", "sai_index_status", "sai_search_code"];
+
+/// Those that change something.
+const WRITING: &[&str] = &[];
+
 /// A running server and the pipes to it.
 struct Client {
     child: Child,
@@ -284,12 +291,13 @@ fn the_list_of_tools_is_small_and_complete() {
     assert!(answer.to_string().len() < 16_000, "{}", answer.to_string().len());
     let tools = answer["result"]["tools"].as_array().expect("tools");
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names, ["sai_index_status", "sai_search_code"]);
+    assert_eq!(names, TOOLS);
     for tool in tools {
         let about = tool["description"].as_str().expect("a description");
         assert!(about.chars().count() < 600, "{about}");
         let annotations = &tool["annotations"];
-        assert_eq!(annotations["readOnlyHint"], true);
+        let writes = WRITING.contains(&tool["name"].as_str().expect("a name"));
+        assert_eq!(annotations["readOnlyHint"], !writes, "{tool}");
         assert_eq!(annotations["destructiveHint"], false);
         assert_eq!(annotations["idempotentHint"], true);
         assert_eq!(annotations["openWorldHint"], false);
@@ -302,7 +310,8 @@ fn the_list_of_tools_is_small_and_complete() {
             assert!(property["description"].is_string(), "{name}");
         }
     }
-    assert_eq!(tools[1]["inputSchema"]["required"], json!(["query"]));
+    let search = tools.iter().find(|tool| tool["name"] == "sai_search_code").expect("listed");
+    assert_eq!(search["inputSchema"]["required"], json!(["query"]));
 }
 
 /// Fails on what some client refuses in a schema.
@@ -342,6 +351,72 @@ fn a_search_is_answered_as_text() {
     assert!(docs.contains("\n  why: "), "{docs}");
     let exact = client.search(json!({"query": r"2u64\.pow\(\w+\)", "regex": true}));
     assert!(exact.contains("(exact,") && exact.contains("4|     base * 2u64.pow"), "{exact}");
+}
+
+#[test]
+fn similar_code_is_found_by_code_or_by_place() {
+    let repo = indexed();
+    let mut client = Client::open(repo.path());
+    let code = "def parse_header(line):\n    name, value = line.split(\":\", 1)\n    return name";
+    let result = client.call("sai_find_similar", json!({"code": code}));
+    assert_eq!(result["isError"], false, "{result}");
+    let hits = text(&result);
+    assert!(hits.starts_with("1 hit like the code (similarity at least 0.85, generation 1"));
+    assert!(hits.contains("src/parse.py:1-4  function parse_header  ["), "{hits}");
+
+    let arguments = json!({"path": "src/parse.py", "line": 2, "min_score": 0.0, "format": "json"});
+    let found = client.call("sai_find_similar", arguments)["structuredContent"].clone();
+    assert_eq!(found["subject"]["symbol"], "parse_header");
+    let paths: Vec<&Value> =
+        found["hits"].as_array().expect("hits").iter().map(|hit| &hit["path"]).collect();
+    assert!(!paths.is_empty() && paths.iter().all(|path| *path != "src/parse.py"), "{paths:?}");
+
+    let missing = client.call("sai_find_similar", json!({"path": "src/parse.py", "line": 77}));
+    assert_eq!(missing["isError"], true);
+    assert_eq!(text(&missing), "no indexed chunk at src/parse.py:77");
+}
+
+#[test]
+fn a_mix_of_code_and_place_is_refused_as_invalid_parameters() {
+    let repo = indexed();
+    let mut client = Client::open(repo.path());
+    for (arguments, named) in [
+        (json!({"code": "x", "path": "src/parse.py", "line": 1}), "`code` does not go with"),
+        (json!({"code": "x", "line": 1}), "`code` does not go with `line`"),
+        (json!({"path": "src/parse.py"}), "`path` is given without `line`"),
+        (json!({}), "neither `code`"),
+    ] {
+        let params = json!({"name": "sai_find_similar", "arguments": arguments});
+        let refused = client.request("tools/call", params)["error"].clone();
+        assert_eq!(refused["code"], -32602, "{refused}");
+        assert!(refused["message"].as_str().expect("a text").contains(named), "{refused}");
+    }
+}
+
+#[test]
+fn duplicates_are_found_in_both_forms() {
+    let repo = indexed();
+    let copied = std::fs::read(repo.path().join("src/parse.py")).expect("ours");
+    repo.write("lib/headers.py", copied);
+    repo.sai(&["index"]).exits(0);
+    let mut client = Client::open(repo.path());
+    let found = text(&client.call("sai_find_duplicates", json!({})));
+    let wanted = "1 cluster of at least 2 chunks (similarity at least 0.93, 10 neighbours a chunk";
+    assert!(found.starts_with(wanted), "{found}");
+    assert!(found.contains("1. 2 chunks, similarity 1.00 to 1.00\n"), "{found}");
+    assert!(found.contains("   lib/headers.py:1-4  parse_header\n"), "{found}");
+    let json = json!({"format": "json", "path_glob": "src/**"});
+    let none = client.call("sai_find_duplicates", json)["structuredContent"].clone();
+    assert_eq!((&none["clusters_found"], &none["max_clusters"]), (&json!(0), &json!(50)));
+    let arguments = json!({"top_k": 5000, "min_cluster_size": "1", "format": "json"});
+    let clamped = client.call("sai_find_duplicates", arguments)["structuredContent"].clone();
+    assert_eq!((&clamped["top_k"], &clamped["min_cluster_size"]), (&json!(50), &json!(2)));
+    let members = &clamped["clusters"][0]["members"];
+    assert_eq!(members[1]["path"], "src/parse.py");
+    assert_eq!(
+        (&members[1]["start_line"], &members[1]["symbol"]),
+        (&json!(1), &json!("parse_header"))
+    );
 }
 
 #[test]

@@ -185,8 +185,15 @@ fn output(done: std::process::Output) -> Output {
 
 /// A worker on `root` with the default configuration.
 pub(crate) fn handle(root: &Path) -> Handle {
-    let sources = Sources { root: root.to_owned(), file: None, overrides: Vec::new() };
-    Handle::start(Config::load(&sources).expect("the defaults are valid").config)
+    handle_with(root, &[])
+}
+
+/// A worker on `root` with some settings of its own.
+pub(crate) fn handle_with(root: &Path, settings: &[(&str, &str)]) -> Handle {
+    let overrides = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    let overrides = overrides.collect();
+    let sources = Sources { root: root.to_owned(), file: None, overrides };
+    Handle::start(Config::load(&sources).expect("the settings are valid").config)
 }
 
 /// What a run that did not end well could leave in the index's folder: anything but the published

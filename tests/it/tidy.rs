@@ -13,11 +13,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cli", &["mcp", "request", "worker", "parse", "config", "error", "log", "types"]),
     ("mcp", &["request", "worker", "config", "error", "types"]),
     // Spine.
-    ("request", &["retrieval", "sync", "worker", "error", "turn"]),
+    ("request", &["duplicates", "retrieval", "sync", "worker", "error", "turn"]),
     (
         "worker",
         &[
             "request",
+            "duplicates",
             "retrieval",
             "sync",
             "chunk",
@@ -29,7 +30,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "turn",
         ],
     ),
-    // Rooms.
+    // Rooms: only `duplicates` uses another one, for the catalog and what is alike in it.
+    ("duplicates", &["retrieval", "config", "error", "store", "turn", "types"]),
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),
     (
         "sync",
@@ -63,6 +65,7 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("ort", &["embed"]),
     ("fastembed", &["embed"]),
     ("simsimd", &["embed"]),
+    ("ndarray", &["embed"]),
     ("git2", &["git"]),
     ("encoding_rs", &["text"]),
     ("grep_searcher", &["retrieval"]),

@@ -1,8 +1,9 @@
 use std::path::Path;
 
+use super::super::search;
 use super::*;
-use crate::request::{Explanation, Searched, Signal};
-use crate::types::{ChunkKind, Language, RelPath};
+use crate::request::{Explanation, SearchQuery, SearchReply, Searched, Signal};
+use crate::types::{ChunkKind, Language, Mode, RelPath};
 
 fn hit(path: &str, lines: std::ops::RangeInclusive<u32>, snippet: &str) -> Hit {
     Hit {
@@ -37,7 +38,7 @@ fn reply(hits: Vec<Hit>) -> SearchReply {
 }
 
 fn shown(reply: &SearchReply, chars_max: usize) -> String {
-    text(reply, &SearchQuery::default(), chars_max)
+    search::text(reply, &SearchQuery::default(), chars_max)
 }
 
 #[test]
@@ -117,7 +118,7 @@ fn a_first_hit_beyond_the_budget_shows_its_beginning() {
     assert!(text.contains("1| xxxxx") && text.contains("xxx…\n"), "{text}");
     assert!(text.contains("0 of 2 hits shown whole"), "{text}");
     let query = SearchQuery { include_text: true, ..SearchQuery::default() };
-    let tiny = super::text(&reply(vec![hit("a.rs", 1..=9, "a\nb\n")]), &query, 0);
+    let tiny = search::text(&reply(vec![hit("a.rs", 1..=9, "a\nb\n")]), &query, 0);
     assert!(tiny.contains("a.rs:1-9") && tiny.contains("ask again without include_text"), "{tiny}");
 }
 
@@ -140,13 +141,13 @@ fn no_hit_says_how_to_go_on() {
         paths: vec!["src/**".to_owned()],
         ..SearchQuery::default()
     };
-    let text = super::text(&none, &query, 24_000);
-    assert!(text.starts_with("0 hits for \"retry"), "{text}");
-    assert!(text.contains("searched 12 files / 90 chunks"), "{text}");
-    assert!(text.contains("\nNearest symbols: backoff_ms.\nNext: "), "{text}");
-    assert!(text.contains("without language \"rust\", path_glob \"src/**\""), "{text}");
+    let shown = search::text(&none, &query, 24_000);
+    assert!(shown.starts_with("0 hits for \"retry"), "{shown}");
+    assert!(shown.contains("searched 12 files / 90 chunks"), "{shown}");
+    assert!(shown.contains("\nNearest symbols: backoff_ms.\nNext: "), "{shown}");
+    assert!(shown.contains("without language \"rust\", path_glob \"src/**\""), "{shown}");
     let exact = SearchQuery { mode: Some(Mode::Exact), ..SearchQuery::default() };
-    assert!(super::text(&none, &exact, 24_000).contains("mode hybrid"));
+    assert!(search::text(&none, &exact, 24_000).contains("mode hybrid"));
 }
 
 #[test]

@@ -1,0 +1,168 @@
+//! `sai duplicates`: shows which code repeats.
+
+use clap::Args;
+
+use super::print::{self, BOLD, DIM, Line, Look, PATH, PLAIN, WARNING};
+use super::similar::score;
+use super::{DONE, Ended, NOTHING, Session, index};
+use crate::error::Result;
+use crate::request::{Cluster, DuplicatesQuery, DuplicatesReply, Freshness};
+
+/// Find clusters of near-duplicate code, largest first
+///
+/// Each chunk's nearest neighbours with a cosine of at least the least score are joined; what is
+/// joined is a cluster. A cluster is a hypothesis: read its members before you call them copies.
+#[derive(Debug, Args)]
+pub(super) struct DuplicatesArgs {
+    /// The least cosine of two copies, 0 to 1 [default: `similarity.duplicate_min_score`]
+    #[arg(long, value_name = "SCORE", value_parser = score)]
+    min_score: Option<f32>,
+
+    /// The least members of a cluster [default: `similarity.duplicate_min_cluster_size`]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=1000))]
+    min_cluster_size: Option<u16>,
+
+    /// Neighbours of each chunk to look at, 1 to 50 [default: `similarity.top_k`]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=50))]
+    top_k: Option<u8>,
+
+    /// Clusters wanted, 1 to 500 [default: 50]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
+    max_clusters: Option<u16>,
+
+    /// Compare only code in paths that match a glob; `!` excludes; may be repeated
+    #[arg(short, long, value_name = "GLOB")]
+    path: Vec<String>,
+
+    /// Fail when there is no index instead of making one
+    #[arg(long)]
+    no_index: bool,
+}
+
+pub(super) fn run(args: &DuplicatesArgs, session: &Session) -> Result<u8, Ended> {
+    let query = DuplicatesQuery {
+        min_score: args.min_score,
+        min_cluster_size: args.min_cluster_size.map(usize::from),
+        top_k: args.top_k.map(usize::from),
+        max_clusters: args.max_clusters.map(usize::from),
+        paths: args.path.clone(),
+    };
+    let handle = session.start()?;
+    let ask = || handle.duplicates(query.clone()).wait();
+    let reply = index::first(&handle, session, args.no_index, ask)?;
+    show(&reply, session)?;
+    Ok(if reply.clusters.is_empty() { NOTHING } else { DONE })
+}
+
+fn show(reply: &DuplicatesReply, session: &Session) -> Result<(), Ended> {
+    if session.globals.json {
+        return Ok(print::json(reply)?);
+    }
+    print::out(&text(reply, session.look))?;
+    print::tell(&summary(reply));
+    for note in &reply.notes {
+        print::tell(&format!("note: {note}"));
+    }
+    Ok(())
+}
+
+/// All clusters, a blank line between them.
+fn text(reply: &DuplicatesReply, look: Look) -> String {
+    let clusters = reply.clusters.iter().map(|cluster| cluster_text(cluster, look));
+    clusters.collect::<Vec<_>>().join("\n")
+}
+
+fn cluster_text(cluster: &Cluster, look: Look) -> String {
+    let mut head = Line::new(Look { width: None, ..look });
+    head.push(BOLD, &print::count(cluster.size, "chunk"));
+    let (low, high) = (cluster.min_similarity, cluster.max_similarity);
+    head.push(DIM, &format!("  similarity {low:.2} to {high:.2}"));
+    let mut text = head.end() + "\n";
+    for member in &cluster.members {
+        // Never cut, so that a path can be copied.
+        let mut line = Line::new(Look { width: None, ..look });
+        line.push(PATH, &format!("{}:{}-{}", member.path, member.start_line, member.end_line));
+        if let Some(symbol) = &member.symbol {
+            line.push(PLAIN, &format!("  {symbol}"));
+        }
+        match member.freshness {
+            Freshness::Unchanged => {}
+            Freshness::Moved => line.push(WARNING, "  moved since indexing"),
+            Freshness::Changed => line.push(WARNING, "  changed since indexing"),
+            Freshness::Missing => line.push(WARNING, "  file is gone"),
+        }
+        text.push_str(&line.end());
+        text.push('\n');
+    }
+    if let Some(more) = cluster.size.checked_sub(cluster.members.len()).filter(|more| *more > 0) {
+        text.push_str(&look.paint(DIM, &format!("… {}", print::count(more, "other"))));
+        text.push('\n');
+    }
+    text
+}
+
+fn summary(reply: &DuplicatesReply) -> String {
+    let found = print::count(reply.clusters_found, "cluster");
+    let shown = reply.clusters.len();
+    let shown =
+        if shown < reply.clusters_found { format!(", {shown} shown") } else { String::new() };
+    format!(
+        "{found} of at least {} chunks{shown} (similarity {:.2} or more; searched {} in {})",
+        reply.min_cluster_size,
+        reply.min_score,
+        print::count(reply.searched.chunks, "chunk"),
+        print::count(reply.searched.files, "file"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Member, Searched};
+    use crate::types::{ChunkKind, RelPath};
+
+    const PIPED: Look = Look { color: false, width: None };
+
+    fn member(path: &str, freshness: Freshness) -> Member {
+        Member {
+            path: RelPath::new(path.as_ref()).unwrap(),
+            start_line: 3,
+            end_line: 9,
+            symbol: Some("parse".into()),
+            kind: ChunkKind::Function,
+            freshness,
+        }
+    }
+
+    #[test]
+    fn a_cluster_lists_its_members() {
+        let members = vec![
+            member("a.rs", Freshness::Unchanged),
+            Member { symbol: None, ..member("b.rs", Freshness::Changed) },
+        ];
+        let cluster = Cluster { size: 5, min_similarity: 0.931, max_similarity: 1.0, members };
+        let reply = DuplicatesReply {
+            min_score: 0.93,
+            min_cluster_size: 2,
+            top_k: 10,
+            max_clusters: 1,
+            generation: 1,
+            searched: Searched { files: 2, chunks: 1200 },
+            clusters_found: 4,
+            clusters: vec![cluster],
+            notes: vec![],
+        };
+        assert_eq!(
+            text(&reply, PIPED),
+            "5 chunks  similarity 0.93 to 1.00\n\
+             a.rs:3-9  parse\n\
+             b.rs:3-9  changed since indexing\n\
+             … 3 others\n"
+        );
+        assert_eq!(
+            summary(&reply),
+            "4 clusters of at least 2 chunks, 1 shown (similarity 0.93 or more; \
+             searched 1,200 chunks in 2 files)"
+        );
+    }
+}
