@@ -1,14 +1,17 @@
 //! Here is a folder: which repository is it in, at which commit, and what does git track there? The
 //! only door to git2.
 //!
-//! Nothing here fails: without git, in a bare, damaged or distrusted repository the answer is
-//! `None`, and whoever asks goes on without.
+//! Without git, in a bare, damaged or distrusted repository the answer is `None`, and whoever asks
+//! goes on without. Only a revision that somebody named, and what changed since, are errors when there
+//! is no answer.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use git2::{ErrorCode, Index, Repository};
+use git2::{Commit, Delta, DiffOptions, ErrorCode, Index, ObjectType, Oid, Repository, Tree};
+
+use crate::error::{Error, Result};
 
 /// The work tree that holds `folder`, canonical, if any.
 pub fn work_tree(folder: &Path) -> Option<PathBuf> {
@@ -29,6 +32,143 @@ pub fn head(folder: &Path) -> Option<String> {
     let repository = Repository::discover(folder).ok()?;
     let commit = repository.head().ok()?.peel_to_commit().ok()?;
     Some(commit.id().to_string())
+}
+
+/// The commit that `revision` names in the repository of `folder`, as 40 hex digits.
+///
+/// # Errors
+/// Usage, naming it: there is no such commit, or no repository.
+pub fn commit(folder: &Path, revision: &str) -> Result<String> {
+    let repository = repository(folder)?;
+    match named(&repository, revision) {
+        Some(commit) => Ok(commit.id().to_string()),
+        None if repository.is_shallow() => {
+            let message = format!("`{revision}` names no commit that this shallow clone holds");
+            Err(Error::usage(message).hint("`git fetch --unshallow` fetches the others"))
+        }
+        None => Err(Error::usage(format!("`{revision}` names no commit"))
+            .hint("give a branch, a tag, a commit of `git log`, or `HEAD~1`")),
+    }
+}
+
+/// The commit that a revision names. Searches through messages (`:/text`, `^{/text}`) are not
+/// revisions here: they run a pattern over the whole history.
+fn named<'r>(repository: &'r Repository, revision: &str) -> Option<Commit<'r>> {
+    const BYTES_MAX: usize = 1 << 10;
+    let is_name = !revision.contains([':', '\0']) && !revision.contains("{/");
+    if !is_name || revision.len() > BYTES_MAX {
+        return None;
+    }
+    repository.revparse_single(revision).ok()?.peel_to_commit().ok()
+}
+
+/// The repository whose work tree holds `folder`.
+fn repository(folder: &Path) -> Result<Repository> {
+    Repository::discover(folder).map_err(|error| {
+        Error::usage(format!("there is no git repository to ask at `{}`", folder.display()))
+            .hint("without git, sync compares the whole tree: name no revision")
+            .because(error)
+    })
+}
+
+/// The paths under `root` that differ between the commit `since` (HEAD when `None`) and the work
+/// tree, untracked files included; with `staged` between `since` and what is staged. A renamed file
+/// is there with both names. With `submodules`, what changed in them counts too.
+///
+/// # Errors
+/// Usage: no repository, or `since` is not in it. Environment: git's own data cannot be read.
+pub fn changes(
+    root: &Path,
+    since: Option<&str>,
+    staged: bool,
+    submodules: bool,
+) -> Result<Vec<String>> {
+    let repository = repository(root)?;
+    let top = work_tree(root).ok_or_else(|| {
+        Error::usage(format!("`{}` lies in no work tree of git", root.display()))
+            .hint("without git, sync compares the whole tree: name no revision")
+    })?;
+    let since = match since {
+        Some(since) => Some(named(&repository, since).ok_or_else(|| {
+            Error::usage(format!("`{since}` names no commit of `{}`", top.display()))
+        })?),
+        None => repository.head().ok().and_then(|head| head.peel_to_commit().ok()),
+    };
+    let since = since.map(|commit| commit.tree()).transpose();
+    let mut found = Found { staged, submodules, paths: Vec::new() };
+    let answer = since.and_then(|since| found.collect(&repository, since.as_ref(), ""));
+    answer.map_err(|error| {
+        Error::environment(format!("git cannot tell what changed in `{}`", top.display()))
+            .hint("`git status` says more")
+            .because(error)
+    })?;
+    let inside = fs::canonicalize(root).ok();
+    let inside = inside.as_deref().and_then(|root| root.strip_prefix(&top).ok());
+    let inside = inside.unwrap_or(Path::new(""));
+    let mut paths: Vec<String> = found
+        .paths
+        .iter()
+        .filter_map(|path| Path::new(path).strip_prefix(inside).ok()?.to_str().map(str::to_owned))
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    Ok(paths)
+}
+
+/// Collects changed paths, relative to the outermost work tree.
+struct Found {
+    staged: bool,
+    submodules: bool,
+    paths: Vec<String>,
+}
+
+impl Found {
+    /// Adds what differs from `since` in a repository whose work tree lies at `prefix`.
+    fn collect(
+        &mut self,
+        repository: &Repository,
+        since: Option<&Tree<'_>>,
+        prefix: &str,
+    ) -> Result<(), git2::Error> {
+        let mut options = DiffOptions::new();
+        options.include_untracked(true).recurse_untracked_dirs(true).include_typechange(true);
+        // Looked at below, each in its own repository.
+        options.ignore_submodules(true);
+        let diff = if self.staged {
+            repository.diff_tree_to_index(since, None, Some(&mut options))?
+        } else {
+            repository.diff_tree_to_workdir_with_index(since, Some(&mut options))?
+        };
+        for delta in diff.deltas().filter(|delta| delta.status() != Delta::Unmodified) {
+            for path in [delta.old_file().path(), delta.new_file().path()].into_iter().flatten() {
+                self.paths.extend(path.to_str().map(|path| format!("{prefix}{path}")));
+            }
+        }
+        if self.submodules { self.collect_submodules(repository, since, prefix) } else { Ok(()) }
+    }
+
+    fn collect_submodules(
+        &mut self,
+        repository: &Repository,
+        since: Option<&Tree<'_>>,
+        prefix: &str,
+    ) -> Result<(), git2::Error> {
+        for submodule in repository.submodules()? {
+            let Some(path) = submodule.path().to_str() else { continue };
+            // One that is not checked out has no files.
+            let Ok(inner) = submodule.open() else { continue };
+            let before = since.and_then(|since| pinned(since, submodule.path()));
+            let before = before.and_then(|id| inner.find_commit(id).ok()?.tree().ok());
+            self.collect(&inner, before.as_ref(), &format!("{prefix}{path}/"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The commit that a tree pins for the submodule at `path`.
+fn pinned(tree: &Tree<'_>, path: &Path) -> Option<Oid> {
+    let entry = tree.get_path(path).ok()?;
+    (entry.kind() == Some(ObjectType::Commit)).then(|| entry.id())
 }
 
 /// The files that git tracks in a work tree.

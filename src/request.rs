@@ -13,7 +13,10 @@ pub use crate::retrieval::{
     Explanation, Freshness, Hit, LIMIT_MAX, SearchQuery, SearchReply, Searched, Signal,
     SimilarQuery, SimilarReply, Subject,
 };
-pub use crate::sync::{IndexQuery, IndexReply, Phase, Progress, ProgressFn};
+pub use crate::sync::{
+    IndexQuery, IndexReply, PATHS_MAX, Phase, Progress, ProgressFn, RefreshQuery, RefreshReply,
+    Refreshed, SyncQuery,
+};
 pub use crate::worker::doctor::{Check, DoctorReply, Verdict};
 pub use crate::worker::status::{
     FlushReply, IndexState, LanguageCount, SkippedCount, StaleFiles, StatusQuery, StatusReply,
@@ -43,6 +46,10 @@ pub enum Request {
     Status(Ask<StatusQuery, StatusReply>),
     /// Make the index equal to the tree.
     Index(Ask<IndexQuery, IndexReply>),
+    /// Make the index equal to the tree at named paths.
+    Refresh(Ask<RefreshQuery, RefreshReply>),
+    /// Make the index equal to the tree where it changed.
+    Sync(Ask<SyncQuery, RefreshReply>),
     /// Could SAI work here?
     Doctor(Ask<(), DoctorReply>),
     /// Remove the index.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Generation;
+use super::compared::{self, COMPARED};
 use super::explain::{disk, rebuild};
 use crate::error::{Error, Result};
 use crate::types::Hash;
@@ -80,7 +81,7 @@ fn line_of(generation: &Generation) -> String {
     format!("{body} {checksum}\n")
 }
 
-fn checksum_of(body: &str) -> String {
+pub(super) fn checksum_of(body: &str) -> String {
     Hash::of(body.as_bytes()).0[..8].iter().fold(String::new(), |hex, b| hex + &format!("{b:02x}"))
 }
 
@@ -181,6 +182,7 @@ pub(super) fn sweep_private(dir: &Path) -> Result<u64> {
 /// Removes every generation and leftover, `CURRENT` first: no reader is led to a file that goes.
 pub(super) fn flush(dir: &Path) -> Result<u64> {
     let current = dir.join(CURRENT);
+    compared::remove(dir).map_err(|error| disk("remove", &dir.join(COMPARED), error))?;
     let line_bytes = fs::metadata(&current).map_or(0, |m| m.len());
     match fs::remove_file(&current).and_then(|()| sync_folder(dir)) {
         Ok(()) => {}

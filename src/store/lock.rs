@@ -11,10 +11,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::explain::disk;
 use super::generation;
-use super::{IndexDir, WriterInfo};
+use super::{Compared, Generation, IndexDir, WriterInfo, compared};
 use crate::error::{Error, ErrorKind, Result};
 
 const LOCK: &str = "writer.lock";
+/// Held by the one patient writer that waits for [`LOCK`].
+const WAITER: &str = "waiter.lock";
 const POLL: Duration = Duration::from_millis(10);
 /// Looks at least so often: [`holder`] takes the lock for an instant to see whether it is free.
 const TRIES_MIN: u32 = 4;
@@ -42,6 +44,25 @@ impl WriterLock {
     /// Environment: the folder cannot be changed.
     pub fn sweep(&self) -> Result<u64> {
         generation::sweep_private(self.dir.path())
+    }
+
+    /// When the lock was taken, by the clock of its file system: nanoseconds since 1970. What is
+    /// looked at from here on is newer.
+    pub fn taken_ns(&self) -> i64 {
+        let ns = |time: SystemTime| {
+            time.duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_nanos()).unwrap_or(0))
+        };
+        let signed = self.file.metadata().and_then(|metadata| metadata.modified());
+        let now = ns(SystemTime::now());
+        signed.map_or(now, |signed| ns(signed).min(now))
+    }
+
+    /// Keeps when `generation` was found equal to the tree.
+    ///
+    /// # Errors
+    /// Environment: the folder cannot be written to.
+    pub fn set_compared(&self, generation: &Generation, compared: &Compared) -> Result<()> {
+        compared::write(self.dir.path(), generation, compared)
     }
 
     /// The folder that is locked.
@@ -79,6 +100,19 @@ pub(super) fn take(dir: &IndexDir, wait: Duration) -> Result<WriterLock> {
     let lock = WriterLock { file, dir: dir.clone() };
     sign(&lock.file).map_err(|error| disk("write", &path, error))?;
     Ok(lock)
+}
+
+/// The right to wait for the writer's lock of `dir`: `None` when another process waits already.
+/// Whoever waits begins later than whoever asks, so it sees all that the other would have seen.
+pub(super) fn wait_alone(dir: &IndexDir) -> Result<Option<File>> {
+    make_folder(dir.path())?;
+    let path = dir.path().join(WAITER);
+    let file = open(&path).map_err(|error| disk("write", &path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(disk("lock", &path, error)),
+    }
 }
 
 /// Who holds the lock of `dir`; pid 0 when the holder has not signed.

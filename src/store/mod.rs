@@ -2,12 +2,14 @@
 //! The only door to DuckDB.
 //!
 //! `.index/` holds `CURRENT` (one line that names a generation and its file), the files
-//! `code-<generation>.duckdb` of the two newest generations, and `writer.lock`. A published file is
+//! `code-<generation>.duckdb` of the two newest generations, `COMPARED` (when the tree was last
+//! compared with it), and the locks `writer.lock` and `waiter.lock`. A published file is
 //! never written again: a reader opens it read-only and needs no lock, a writer works on a private
 //! copy and publishes it by replacing `CURRENT`. So a death at any instant leaves the generation
 //! before, and no reader ever waits. Knows nothing of git, trees or models. Tests are in
 //! `tests/it/store.rs`.
 
+mod compared;
 mod connect;
 mod explain;
 mod generation;
@@ -24,6 +26,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::types::{ChunkKind, Hash, Language, LineRange, Place, RelPath};
 
+pub use compared::Compared;
 pub use lock::WriterLock;
 pub use reader::{FreeIds, Reader, Totals};
 pub use writer::Writer;
@@ -190,12 +193,26 @@ impl IndexDir {
         }
     }
 
+    /// When `generation` was last compared with the whole tree; `None` when that is not known.
+    pub fn compared(&self, generation: &Generation) -> Option<Compared> {
+        compared::read(&self.path, generation)
+    }
+
     /// Takes the writer's lock, waiting up to `wait`. Makes the folder, git-ignored.
     ///
     /// # Errors
     /// Busy, naming the holder's pid and since when; Environment on a read-only disk.
     pub fn lock(&self, wait: Duration) -> Result<WriterLock> {
         lock::take(self, wait)
+    }
+
+    /// The right to wait for the writer's lock until it is free, which one process has at a time;
+    /// `None` when another one waits already. Given back when dropped.
+    ///
+    /// # Errors
+    /// Environment on a read-only disk.
+    pub fn wait_alone(&self) -> Result<Option<std::fs::File>> {
+        lock::wait_alone(self)
     }
 
     /// Who holds the writer's lock now, if anybody; pid 0 when the holder has not signed.

@@ -248,6 +248,29 @@ impl Reader {
         })
     }
 
+    /// How many chunks each of the files with these ids has; files without any are left out.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn chunk_counts(&self, files: &[u32]) -> Result<Vec<(u32, usize)>> {
+        const IDS_MAX: usize = 10_000;
+        let mut counts = Vec::new();
+        for ids in files.chunks(IDS_MAX) {
+            let list = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            let sql = format!(
+                "SELECT file_id, count(*)::UINTEGER FROM chunk WHERE file_id IN ({list}) \
+                 GROUP BY file_id"
+            );
+            self.scan(&sql, &mut |batch| {
+                let (ids, chunks) = (batch.u32s(0)?, batch.u32s(1)?);
+                let row = |row| (ids.value(row), chunks.value(row) as usize);
+                counts.extend((0..batch.len()).map(row));
+                Ok(())
+            })?;
+        }
+        Ok(counts)
+    }
+
     /// The connection that a writer writes through.
     pub(super) fn connection(&self) -> &Connection {
         &self.connection

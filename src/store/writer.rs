@@ -12,7 +12,7 @@ use super::connect::{self, Access};
 use super::explain::{damaged, disk, duck};
 use super::generation::{self, PrivateFile};
 use super::reader::{Counts, Reader, encode_meta};
-use super::{Base, Batch, Generation, Meta, WriterLock, rows};
+use super::{Base, Batch, Compared, Generation, Meta, WriterLock, rows};
 use crate::error::{Error, ErrorKind, Result};
 use crate::types::Hash;
 
@@ -43,6 +43,7 @@ pub struct Writer {
     number: u64,
     memory_mib: usize,
     counts: Counts,
+    compared: Option<Compared>,
     /// Values of each vector that was inserted or in the base.
     dim: Option<usize>,
     /// What is stored already; read when the first blob comes.
@@ -77,12 +78,18 @@ impl Writer {
         let counts = reader.counts();
         let dim = (reader.meta().dim > 0).then_some(reader.meta().dim);
         let memory_mib = duckdb_memory_mib;
-        Ok(Self { reader, private, lock, number, memory_mib, counts, dim, blobs: None })
+        let compared = None;
+        Ok(Self { reader, private, lock, number, memory_mib, counts, compared, dim, blobs: None })
     }
 
     /// What the private copy holds, for reading the base; sees what was written since.
     pub fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    /// Keeps with the generation, once published, when it was found equal to the tree.
+    pub fn set_compared(&mut self, compared: Option<Compared>) {
+        self.compared = compared;
     }
 
     /// Deletes files with their chunks.
@@ -222,7 +229,7 @@ impl Writer {
         let rewrite = self.is_mostly_empty()?;
 
         // Dropped in reverse: the lock is let go last, after the private file is gone.
-        let Self { lock, private, reader, number, memory_mib, .. } = self;
+        let Self { lock, private, reader, number, memory_mib, compared, .. } = self;
         drop(reader);
         if rewrite {
             self::rewrite(&private, memory_mib)?;
@@ -231,6 +238,10 @@ impl Writer {
             return Err(damaged(&private.0, "DuckDB did not finish writing it"));
         }
         let generation = generation::publish(lock.dir(), &private.0, number)?;
+        if let Some(compared) = compared {
+            // Without it files are looked at more closely the next time; the new generation stands.
+            let _ = lock.set_compared(&generation, &compared);
+        }
         // What cannot go now is swept by the next writer; the new generation stands.
         let _ = generation::sweep(lock.dir(), Some(&generation));
         Ok(generation)

@@ -7,14 +7,15 @@ use rayon::prelude::*;
 
 use super::plan::{Plan, ToRead};
 use super::prepare::{Prepared, ReadyFile, prepare};
+use super::run::Reporter;
 use super::scope::SkipReason;
-use super::{Phase, Progress, Reporter};
+use super::{Phase, Progress};
 use crate::config::Config;
 use crate::embed::{Embedder, Passage, quantise};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Batch, ChunkRow, FileRow, VectorRow, Writer};
 use crate::turn::Turn;
-use crate::types::Hash;
+use crate::types::{Hash, RelPath};
 use crate::words::encode;
 
 /// A batch ends at this many files or bytes, so that memory stays bounded.
@@ -26,8 +27,12 @@ const BATCH_BYTES: u64 = 12 << 20;
 pub(super) struct Applied {
     pub added: usize,
     pub changed: usize,
+    /// Files that were stored, with their number of chunks.
+    pub stored: Vec<(RelPath, usize)>,
+    /// Rows of files that were read and whose content was as indexed.
+    pub same: Vec<(u32, RelPath)>,
     /// Files that were indexed and are now left out for their content.
-    pub dropped: usize,
+    pub dropped: Vec<RelPath>,
     pub embedded: usize,
     /// Files left out for their content.
     pub skipped: Vec<(String, SkipReason)>,
@@ -139,15 +144,19 @@ impl Rows {
         let mut files = Vec::with_capacity(prepared.len());
         for file in prepared {
             match file {
-                Prepared::Same { id, size, mtime_ns } => ready.touched.push((id, size, mtime_ns)),
+                Prepared::Same { path, id, size, mtime_ns } => {
+                    ready.touched.push((id, size, mtime_ns));
+                    applied.same.push((id, path));
+                }
                 Prepared::Skipped { path, reason, known } => {
-                    applied.dropped += usize::from(known.is_some());
                     applied.skipped.push((path.as_str().to_owned(), reason));
+                    applied.dropped.extend(known.map(|_| path));
                     ready.replaced.extend(known);
                 }
                 Prepared::Ready(file) => {
                     applied.changed += usize::from(file.known.is_some());
                     applied.added += usize::from(file.known.is_none());
+                    applied.stored.push((file.path.clone(), file.pieces.chunks.len()));
                     ready.replaced.extend(file.known);
                     files.push(*file);
                 }

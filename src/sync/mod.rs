@@ -1,35 +1,33 @@
 //! Here is a tree and an index: make the index equal to the tree.
 //!
-//! Walk, compare with what is indexed ([`plan`]), read and split what is new ([`prepare`]), embed and
-//! insert it into a private copy ([`apply`]), publish the copy as the next generation. A run that is
-//! cancelled or fails leaves nothing behind; one that finds nothing to do publishes nothing.
+//! List the tree or named paths of it, compare with what is indexed ([`plan`]), read and split what
+//! is new ([`prepare`]), embed and insert it into a private copy ([`apply`]), publish the copy as the
+//! next generation ([`run`]). A run that is cancelled or fails leaves nothing behind; one that finds
+//! nothing to do publishes nothing.
 
 mod apply;
 pub mod plan;
 mod prepare;
 pub mod read;
+mod reconcile;
+mod run;
 pub mod scope;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use serde::Serialize;
 
 use crate::chunk::CHUNKER;
-use crate::config::{Config, scope_fingerprint};
-use crate::embed::Embedder;
-use crate::error::{Error, ErrorKind, Result};
-use crate::git;
-use crate::store::{
-    Base, Generation, IndexDir, Meta, Reader, SCHEMA_VERSION, Totals, Writer, WriterLock,
-};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::store::{IndexDir, Meta};
 use crate::turn::Turn;
 
 pub use prepare::content;
+pub use reconcile::{PATHS_MAX, RefreshQuery, RefreshReply, Refreshed, SyncQuery, refresh, sync};
 
-use apply::Applied;
-use plan::Plan;
-use scope::{Listing, Scope, SkipReason};
+use run::{Outcome, Run};
 
 /// What to do.
 #[derive(Clone, Default)]
@@ -113,60 +111,25 @@ pub fn index_dir(config: &Config) -> IndexDir {
 /// disk or the model is in the way.
 pub fn index(config: &Config, query: &IndexQuery, turn: &Turn) -> Result<IndexReply> {
     let started = Instant::now();
-    let report = Reporter { progress: query.progress.clone() };
-    report.phase(Phase::Waiting);
-    let scope = Scope::new(config)?;
-    let mut embedder = Embedder::open(&config.embedder)?;
-    let dir = index_dir(config);
-    let lock = lock(&dir, Duration::from_secs(config.limits.lock_wait_s), turn)?;
-    let memory_mib = config.limits.duckdb_memory_mib;
-    let current = if query.force { None } else { dir.open(memory_mib)? };
-    if let Some(reader) = &current {
-        check_compatible(reader.meta(), embedder.model(), embedder.dim())?;
-    }
-
-    report.phase(Phase::Walking);
-    let listing = scope.walk()?;
-    turn.check()?;
-    let mut plan = plan::plan(current.as_ref(), &listing, &config.files)?;
-    plan.settle(config);
-    if let Some(reader) = &current
-        && plan.is_empty()
-        && reader.skipped()? == all_skipped(&listing, &plan, &[])
-    {
-        // What a writer left that was killed before this run goes now: none is begun.
-        lock.sweep()?;
-        return unchanged(reader, dir.size(), started);
-    }
-
-    let base = if current.is_some() { Base::Current } else { Base::Empty };
-    drop(current);
-    let mut writer = Writer::begin(lock, base, memory_mib)?;
-    let applied = in_pool(config.limits.threads, || {
-        apply::apply(config, &mut writer, &mut embedder, &plan, &report, turn)
-    })?;
-    let skipped = all_skipped(&listing, &plan, &applied.skipped);
-    writer.set_skipped(&skipped)?;
-    turn.check()?;
-    report.phase(Phase::Publishing);
-    let totals = writer.reader().totals()?;
-    let generation = writer.publish(&meta(config, &embedder))?;
-    let index_bytes = dir.size();
-    Ok(reply(&generation, totals, &plan, &applied, skipped.len(), index_bytes, started))
-}
-
-/// Takes the writer's lock, waiting up to `wait` for it, unless `turn` ends before.
-fn lock(dir: &IndexDir, wait: Duration, turn: &Turn) -> Result<WriterLock> {
-    const SLICE: Duration = Duration::from_millis(200);
-    let started = Instant::now();
-    loop {
-        turn.check()?;
-        let left = wait.saturating_sub(started.elapsed());
-        match dir.lock(left.min(SLICE)) {
-            Err(error) if error.kind() == ErrorKind::Busy && left > SLICE => {}
-            taken => return taken,
-        }
-    }
+    let run = Run::begin(config, query.progress.clone(), query.force, turn)?;
+    let work = run.compare()?;
+    let outcome = run.finish(work)?;
+    let Outcome { generation, published, totals, plan, applied, skipped, index_bytes, .. } =
+        outcome;
+    Ok(IndexReply {
+        generation,
+        published,
+        files: totals.files,
+        chunks: totals.chunks,
+        lines: totals.lines,
+        added: applied.added,
+        changed: applied.changed,
+        removed: plan.removed.len() + applied.dropped.len(),
+        skipped,
+        index_bytes,
+        embedded: applied.embedded,
+        seconds: started.elapsed().as_secs_f64(),
+    })
 }
 
 /// Fails when an index was made with other means than today's.
@@ -186,101 +149,4 @@ pub fn check_compatible(meta: &Meta, model: &str, dim: usize) -> Result<()> {
     };
     Err(Error::index(format!("the index was made with {differs}"))
         .hint("run `sai index --force` to make it anew"))
-}
-
-/// Tells how far a run is.
-struct Reporter {
-    progress: Option<ProgressFn>,
-}
-
-impl Reporter {
-    fn phase(&self, phase: Phase) {
-        self.tell(Progress { phase, done: 0, total: 0, chunks: 0 });
-    }
-
-    fn tell(&self, progress: Progress) {
-        if let Some(tell) = &self.progress {
-            tell(progress);
-        }
-    }
-}
-
-/// Runs `work` with as many threads as configured (0: every core).
-fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-    if threads == 0 {
-        return work();
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|e| Error::environment(format!("cannot start {threads} threads")).because(e))?
-        .install(work)
-}
-
-fn meta(config: &Config, embedder: &Embedder) -> Meta {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Meta {
-        schema: SCHEMA_VERSION,
-        chunker: CHUNKER.to_owned(),
-        model: embedder.model().to_owned(),
-        dim: embedder.dim(),
-        scope: scope_fingerprint(config),
-        head: git::head(&config.root),
-        created_s: now.as_secs(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    }
-}
-
-/// What the walk left out and what reading left out, sorted by path.
-fn all_skipped(
-    listing: &Listing,
-    plan: &Plan,
-    by_content: &[(String, SkipReason)],
-) -> Vec<(String, String)> {
-    let walked = listing.skipped.iter().map(|s| (s.path.clone(), s.reason.name().to_owned()));
-    let read = by_content.iter().map(|(path, reason)| (path.clone(), reason.name().to_owned()));
-    let mut skipped: Vec<_> = walked.chain(read).chain(plan.left_out.iter().cloned()).collect();
-    skipped.sort();
-    skipped
-}
-
-fn unchanged(reader: &Reader, index_bytes: u64, started: Instant) -> Result<IndexReply> {
-    let totals = reader.totals()?;
-    Ok(IndexReply {
-        generation: reader.generation().number,
-        published: false,
-        files: totals.files,
-        chunks: totals.chunks,
-        lines: totals.lines,
-        added: 0,
-        changed: 0,
-        removed: 0,
-        skipped: reader.skipped()?.len(),
-        index_bytes,
-        embedded: 0,
-        seconds: started.elapsed().as_secs_f64(),
-    })
-}
-
-fn reply(
-    generation: &Generation,
-    totals: Totals,
-    plan: &Plan,
-    applied: &Applied,
-    skipped: usize,
-    index_bytes: u64,
-    started: Instant,
-) -> IndexReply {
-    IndexReply {
-        generation: generation.number,
-        published: true,
-        files: totals.files,
-        chunks: totals.chunks,
-        lines: totals.lines,
-        added: applied.added,
-        changed: applied.changed,
-        removed: plan.removed.len() + applied.dropped,
-        skipped,
-        index_bytes,
-        embedded: applied.embedded,
-        seconds: started.elapsed().as_secs_f64(),
-    }
 }

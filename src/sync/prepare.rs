@@ -1,6 +1,7 @@
 //! One file, made ready to store: read, split, described, its words counted. Runs on many threads.
 
 use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::plan::ToRead;
 use super::read::{self, Content};
@@ -13,7 +14,7 @@ use crate::words::{Counted, Counter, Fields};
 /// What reading a file led to.
 pub(super) enum Prepared {
     /// The content is as it was indexed; only size and time are new.
-    Same { id: u32, size: u64, mtime_ns: i64 },
+    Same { path: RelPath, id: u32, size: u64, mtime_ns: i64 },
     /// Left out for its content.
     Skipped { path: RelPath, reason: SkipReason, known: Option<u32> },
     /// To be stored, in place of row `known`.
@@ -37,6 +38,10 @@ pub(super) struct ReadyFile {
 /// # Errors
 /// Why it is left out.
 pub fn content(config: &Config, file: &Candidate) -> Result<(Content, Place), SkipReason> {
+    guarded(|| read(config, file))
+}
+
+fn read(config: &Config, file: &Candidate) -> Result<(Content, Place), SkipReason> {
     let content = read::read(&config.root, file)?;
     let place = chunk::place(&file.path, content.language, &content.text);
     if place == Place::Generated && !config.files.generated {
@@ -45,25 +50,43 @@ pub fn content(config: &Config, file: &Candidate) -> Result<(Content, Place), Sk
     Ok((content, place))
 }
 
-/// Reads and splits one file.
+/// Reads and splits one file. A panic, which is a defect, costs that file and no other.
 pub(super) fn prepare(config: &Config, wanted: &ToRead) -> Prepared {
     let path = wanted.file.path.clone();
-    let (content, place) = match content(config, &wanted.file) {
-        Ok(found) => found,
-        Err(reason) => {
-            return Prepared::Skipped { path, reason, known: wanted.known.map(|(id, _)| id) };
-        }
-    };
+    let known = wanted.known.map(|(id, _)| id);
+    guarded(|| ready(config, wanted)).unwrap_or_else(|reason| Prepared::Skipped {
+        path,
+        reason,
+        known,
+    })
+}
+
+/// What `work` gives; [`SkipReason::Failed`] when it panics.
+fn guarded<R>(work: impl FnOnce() -> Result<R, SkipReason>) -> Result<R, SkipReason> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(SkipReason::Failed))
+}
+
+fn ready(config: &Config, wanted: &ToRead) -> Result<Prepared, SkipReason> {
+    let path = wanted.file.path.clone();
+    let (content, place) = read(config, &wanted.file)?;
     if let Some((id, hash)) = wanted.known
         && hash == content.hash
     {
-        return Prepared::Same { id, size: content.size, mtime_ns: content.mtime_ns };
+        return Ok(Prepared::Same { path, id, size: content.size, mtime_ns: content.mtime_ns });
     }
     let pieces = chunk::split(&path, content.language, &content.text);
     let words = count_words(&path, &content.text, &pieces);
     let contexts = pieces.chunks.iter().map(|chunk| context(chunk, &pieces.imports)).collect();
     let known = wanted.known.map(|(id, _)| id);
-    Prepared::Ready(Box::new(ReadyFile { path, known, content, place, pieces, words, contexts }))
+    Ok(Prepared::Ready(Box::new(ReadyFile {
+        path,
+        known,
+        content,
+        place,
+        pieces,
+        words,
+        contexts,
+    })))
 }
 
 /// The words of a file's chunks, each with its capsule.
@@ -106,4 +129,16 @@ fn context(chunk: &Chunk, imports: &[String]) -> String {
         let _ = write!(out, " {import}");
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_reason() {
+        assert_eq!(guarded(|| Ok(1)), Ok(1));
+        assert_eq!(guarded::<()>(|| Err(SkipReason::Binary)), Err(SkipReason::Binary));
+        assert_eq!(guarded::<()>(|| panic!("a defect")), Err(SkipReason::Failed));
+    }
 }

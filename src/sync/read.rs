@@ -53,6 +53,15 @@ pub fn read(root: &Path, file: &Candidate) -> Result<Content, SkipReason> {
     Err(SkipReason::Changing)
 }
 
+/// Whether the file at `path` under `root` still has the content `hash`; `false` too when it cannot
+/// be read.
+pub(super) fn is_same(root: &Path, file: &Candidate, hash: Hash) -> bool {
+    match stable(&file.path.under(root), file.size) {
+        Ok(Some((bytes, _))) => Hash::of(&bytes) == hash,
+        _ => false,
+    }
+}
+
 /// The bytes of a regular file; `None` when it changed meanwhile.
 fn stable(path: &Path, size_max: u64) -> Result<Option<(Vec<u8>, Metadata)>, SkipReason> {
     let failed = |e: std::io::Error| SkipReason::of_error(&e);

@@ -53,6 +53,9 @@ pub struct Candidate {
     pub size: u64,
     /// Modification time, nanoseconds since 1970.
     pub mtime_ns: i64,
+    /// When anything about the file last changed, nanoseconds since 1970. Unlike the modification
+    /// time nobody can set it; it is the same where the system keeps no such time.
+    pub changed_ns: i64,
 }
 
 /// What a walk found, both sorted by path.
@@ -111,8 +114,7 @@ impl Scope {
         let top = Arc::new(Folder::top(self));
         rayon::scope(|tasks| self.list(tasks, &top, &sink));
         let mut listing = sink.into_inner().expect("no task panics while it holds the list");
-        listing.files.par_sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        listing.skipped.par_sort_unstable();
+        listing.sort();
         Ok(listing)
     }
 
@@ -126,6 +128,28 @@ impl Scope {
     pub fn check_many(&self, paths: &[RelPath]) -> Vec<Result<Candidate, SkipReason>> {
         let mut checks = Checks::new(self);
         paths.iter().map(|path| checks.check(path)).collect()
+    }
+
+    /// What a walk would find at and under `paths`, and those of `paths` that do not exist.
+    pub fn look(&self, paths: &[RelPath]) -> (Listing, Vec<RelPath>) {
+        let mut checks = Checks::new(self);
+        let (mut found, mut missing) = (Listing::default(), Vec::new());
+        for path in paths {
+            match checks.find(path) {
+                Ok(Step::File(candidate)) => found.files.push(candidate),
+                Ok(Step::Folder(folder)) => {
+                    let sink = Mutex::new(std::mem::take(&mut found));
+                    rayon::scope(|tasks| self.list(tasks, &Arc::new(folder), &sink));
+                    found = sink.into_inner().expect("no task panics while it holds the list");
+                }
+                Err(left) if left.reason == SkipReason::Missing => missing.push(path.clone()),
+                Err(left) => found.skipped.push(left),
+            }
+        }
+        found.sort();
+        found.files.dedup_by(|a, b| a.path == b.path);
+        found.skipped.dedup();
+        (found, missing)
     }
 
     /// Lists one folder, and spawns a task for each folder in it.
@@ -209,6 +233,11 @@ impl Scope {
 }
 
 impl Listing {
+    fn sort(&mut self) {
+        self.files.par_sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        self.skipped.par_sort_unstable();
+    }
+
     fn skip(&mut self, path: String, reason: SkipReason) {
         self.skipped.push(Skipped { path, reason });
     }
@@ -227,19 +256,36 @@ impl<'a> Checks<'a> {
     }
 
     fn check(&mut self, path: &RelPath) -> Result<Candidate, SkipReason> {
+        match self.find(path) {
+            Ok(Step::File(candidate)) => Ok(candidate),
+            Ok(Step::Folder(_)) => Err(SkipReason::Folder),
+            Err(left) => Err(left.reason),
+        }
+    }
+
+    /// What is at `path`; else what a walk would leave out: the path itself or a folder around it.
+    fn find(&mut self, path: &RelPath) -> Result<Step, Skipped> {
         // A path that was read from a message may be anything.
         if RelPath::new(Path::new(path.as_str())).as_ref() != Some(path) {
-            return Err(SkipReason::Missing);
+            return Err(self.left(path.as_str().to_owned(), SkipReason::Missing));
         }
         let mut folder = self.top.clone();
         for name in path.folders() {
-            folder = self.folder(&folder, name)?;
+            let around = format!("{}{name}", folder.path);
+            folder = match self.folder(&folder, name) {
+                Ok(inner) => inner,
+                Err(reason) => return Err(self.left(around, reason)),
+            };
         }
-        let kind = self.kind(path.as_str())?;
-        match folder.step(self.scope, path.file_name(), kind)? {
-            Step::File(candidate) => Ok(candidate),
-            Step::Folder(_) => Err(SkipReason::Folder),
-        }
+        let kind = self.kind(path.as_str());
+        let step = kind.and_then(|kind| folder.step(self.scope, path.file_name(), kind));
+        step.map_err(|reason| self.left(path.as_str().to_owned(), reason))
+    }
+
+    /// A path that is left out, as a walk shows it.
+    fn left(&self, path: String, reason: SkipReason) -> Skipped {
+        let is_folder = self.kind(&path).is_ok_and(|kind| kind.is_dir());
+        Skipped { path: if is_folder { path + "/" } else { path }, reason }
     }
 
     fn folder(&mut self, outer: &Folder, name: &str) -> Result<Arc<Folder>, SkipReason> {
@@ -411,7 +457,8 @@ impl Folder {
         if !scope.speaks(&path) {
             return Err(SkipReason::Language);
         }
-        Ok(Candidate { path, size: metadata.len(), mtime_ns: mtime_ns(&metadata) })
+        let (size, mtime_ns) = (metadata.len(), mtime_ns(&metadata));
+        Ok(Candidate { path, size, mtime_ns, changed_ns: mtime_ns.max(ctime_ns(&metadata)) })
     }
 
     /// What the dot, ignore files and `files.exclude` say of a file or folder alike.
@@ -496,6 +543,18 @@ pub(super) fn mtime_ns(metadata: &Metadata) -> i64 {
             i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, std::ops::Neg::neg)
         }
     }
+}
+
+/// When the file's content or description changed: nanoseconds since 1970.
+#[cfg(unix)]
+fn ctime_ns(metadata: &Metadata) -> i64 {
+    use std::os::unix::fs::MetadataExt;
+    metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn ctime_ns(metadata: &Metadata) -> i64 {
+    mtime_ns(metadata)
 }
 
 /// The first line of a file, cut at 256 bytes; empty when it cannot be read.

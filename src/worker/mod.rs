@@ -2,7 +2,7 @@
 //! [`Handle`] that reaches it.
 //!
 //! One request, one turn: a panic in a turn becomes an error answer, a dropped answer cancels at the
-//! next step, each turn has a deadline. Index runs go on a thread of their own against a private
+//! next step, each turn has a deadline. What writes goes on a thread of their own against a private
 //! copy; the worker looks at the current generation before each question and moves over when it
 //! changed.
 
@@ -25,7 +25,8 @@ use crate::embed::{self, Embedder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::request::{
     Ask, DoctorReply, DuplicatesQuery, DuplicatesReply, FlushReply, IndexQuery, IndexReply,
-    Request, SearchQuery, SearchReply, SimilarQuery, SimilarReply, StatusQuery, StatusReply,
+    RefreshQuery, RefreshReply, Request, SearchQuery, SearchReply, SimilarQuery, SimilarReply,
+    StatusQuery, StatusReply, SyncQuery,
 };
 use crate::retrieval::{self, Catalog, CodeVectors};
 use crate::store::Reader;
@@ -87,6 +88,16 @@ impl Handle {
     /// Makes the index equal to the tree; runs beside the worker, which goes on answering.
     pub fn index(&self, query: IndexQuery) -> Pending<IndexReply> {
         self.ask(Request::Index, query, None)
+    }
+
+    /// Makes the index equal to the tree at named paths; runs beside the worker.
+    pub fn refresh(&self, query: RefreshQuery) -> Pending<RefreshReply> {
+        self.ask(Request::Refresh, query, None)
+    }
+
+    /// Makes the index equal to the tree where it changed; runs beside the worker.
+    pub fn sync(&self, query: SyncQuery) -> Pending<RefreshReply> {
+        self.ask(Request::Sync, query, None)
     }
 
     /// Could SAI work here?
@@ -194,7 +205,7 @@ struct Worker {
     config: Config,
     current: Option<Current>,
     embedder: Option<Embedder>,
-    /// Index runs that may still go on.
+    /// Runs that write and may still go on.
     jobs: Vec<JoinHandle<()>>,
 }
 
@@ -215,7 +226,9 @@ impl Worker {
             Request::Similar(ask) => ask.answer(|query, turn| self.similar(&query, turn)),
             Request::Duplicates(ask) => ask.answer(|query, turn| self.duplicates(&query, turn)),
             Request::Status(ask) => ask.answer(|query, _| self.status(query)),
-            Request::Index(ask) => self.index(ask),
+            Request::Index(ask) => self.job(ask, sync::index),
+            Request::Refresh(ask) => self.job(ask, sync::refresh),
+            Request::Sync(ask) => self.job(ask, sync::sync),
             Request::Flush(ask) => ask.answer(|(), _| self.flush()),
             Request::Doctor(ask) => ask.answer(|(), _| Ok(doctor::doctor(&self.config))),
         }
@@ -265,13 +278,17 @@ impl Worker {
         status::status(&self.config, current, query)
     }
 
-    /// Starts an index run on its own thread, which answers by itself. Runs exclude each other by the
-    /// writer's lock.
-    fn index(&mut self, ask: Ask<IndexQuery, IndexReply>) {
+    /// Starts a run that writes on its own thread, which answers by itself. Runs exclude each other by
+    /// the writer's lock.
+    fn job<Q: Send + 'static, R: Send + 'static>(
+        &mut self,
+        ask: Ask<Q, R>,
+        run: fn(&Config, &Q, &Turn) -> Result<R>,
+    ) {
         let config = self.config.clone();
         let job = std::thread::Builder::new()
             .name("index".to_owned())
-            .spawn(move || ask.answer(|query, turn| sync::index(&config, &query, turn)));
+            .spawn(move || ask.answer(|query, turn| run(&config, &query, turn)));
         // Without a thread the way back is dropped, which the asker sees.
         self.jobs.retain(|job| !job.is_finished());
         self.jobs.extend(job);

@@ -163,6 +163,9 @@ pub(super) fn status(
         return Ok(reply);
     };
     describe(&mut reply, reader, catalog);
+    if let Some(compared) = dir.compared(reader.generation()) {
+        reply.head = compared.head;
+    }
     let skipped = reader.skipped()?;
     reply.skipped = count_skipped(&skipped);
     reply.skipped_paths = query.skipped_paths.then_some(skipped);
@@ -224,7 +227,9 @@ fn count_skipped(skipped: &[(String, String)]) -> Vec<SkippedCount> {
 /// Where index and tree differ now. Files that only look changed are read and hashed.
 fn compare(config: &Config, reader: &Reader) -> Result<StaleFiles> {
     let listing = Scope::new(config)?.walk()?;
-    let plan = plan::plan(Some(reader), &listing, &config.files)?;
+    let compared = sync::index_dir(config).compared(reader.generation());
+    let mut plan = plan::plan(Some(reader), &listing, &config.files, compared.as_ref())?;
+    plan.settle(config);
     let mut stale = StaleFiles {
         removed: plan.removed.iter().map(|(_, path)| path.as_str().to_owned()).collect(),
         ..StaleFiles::default()

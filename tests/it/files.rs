@@ -413,7 +413,7 @@ fn odd_names_and_special_files_have_reasons() {
     assert_eq!(reason(&listing, "bad\u{FFFD}.rs"), SkipReason::NotUtf8Name);
     assert_eq!(reason(&listing, "socket"), SkipReason::Special);
     assert_agreement(&tree.config());
-    let socket = Candidate { path: rel("socket"), size: 0, mtime_ns: 0 };
+    let socket = Candidate { path: rel("socket"), size: 0, mtime_ns: 0, changed_ns: 0 };
     assert_eq!(read(&tree.root, &socket).unwrap_err(), SkipReason::Special);
 }
 
@@ -429,7 +429,7 @@ fn a_pipe_blocks_nobody() {
     let mut config = tree.config();
     config.files.languages = vec!["rust".to_owned()];
     assert_eq!(reason(&walk(&config), "pipe.rs"), SkipReason::Special);
-    let pipe = Candidate { path: rel("pipe.rs"), size: 0, mtime_ns: 0 };
+    let pipe = Candidate { path: rel("pipe.rs"), size: 0, mtime_ns: 0, changed_ns: 0 };
     assert_eq!(read(&tree.root, &pipe).unwrap_err(), SkipReason::Special);
     fs::rename(tree.root.join("pipe.rs"), tree.root.join(".gitignore")).unwrap();
     tree.put("a.rs", "");
@@ -448,7 +448,8 @@ fn what_may_not_be_read_has_a_reason() {
     lock("locked", 0);
     let is_root = fs::read(tree.root.join("a.rs")).is_ok();
     let listing = tree.walk();
-    let content = read(&tree.root, &Candidate { path: rel("a.rs"), size: 10, mtime_ns: 0 });
+    let content =
+        read(&tree.root, &Candidate { path: rel("a.rs"), size: 10, mtime_ns: 0, changed_ns: 0 });
     if is_root {
         println!("left out: root reads everything");
         assert_eq!(content.unwrap().text, "fn a() {}\n");
@@ -544,7 +545,7 @@ fn content_that_is_not_worth_indexing_has_a_reason() {
 #[test]
 fn a_file_that_is_gone_or_grown_is_left_for_the_next_walk() {
     let tree = Tree::new(&[("a.rs", "x")]);
-    let listed = |size| Candidate { path: rel("a.rs"), size, mtime_ns: 0 };
+    let listed = |size| Candidate { path: rel("a.rs"), size, mtime_ns: 0, changed_ns: 0 };
     tree.put("a.rs", "y".repeat(1000));
     let content = read(&tree.root, &listed(1)).unwrap();
     assert_eq!(content.size, 1000, "a little growth is read as it is now");
@@ -573,7 +574,7 @@ fn a_file_that_is_rewritten_all_the_time_is_never_read_half() {
             }
         });
         for _ in 0..200 {
-            let file = Candidate { path: rel("a.rs"), size: 9000, mtime_ns: 0 };
+            let file = Candidate { path: rel("a.rs"), size: 9000, mtime_ns: 0, changed_ns: 0 };
             // One long line, so what was read whole is told apart as minified.
             match read(&tree.root, &file).map(|content| content.text) {
                 Ok(text) => assert!(text.is_empty() || text == "a".repeat(4000), "{}", text.len()),

@@ -40,7 +40,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // Tools: only `chunk` uses another one.
     ("chunk", &["parse", "types"]),
     ("embed", &["config", "error"]),
-    ("git", &[]),
+    ("git", &["error"]),
     ("parse", &["types"]),
     ("store", &["error", "types"]),
     ("text", &[]),

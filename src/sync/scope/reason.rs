@@ -89,6 +89,8 @@ reasons! {
         "The file system does not let it be read; see its permissions.";
     Changing = "changing",
         "It changed each time while it was read; the next sync tries again.";
+    Failed = "failed",
+        "SAI failed on it, which is a defect of SAI; the next sync tries again.";
 }
 
 impl SkipReason {
