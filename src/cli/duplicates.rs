@@ -60,9 +60,7 @@ fn show(reply: &DuplicatesReply, session: &Session) -> Result<(), Ended> {
     }
     print::out(&text(reply, session.look))?;
     print::tell(&summary(reply));
-    for note in &reply.notes {
-        print::tell(&format!("note: {note}"));
-    }
+    print::notes(&reply.notes, &reply.changed);
     Ok(())
 }
 
@@ -150,6 +148,7 @@ mod tests {
             searched: Searched { files: 2, chunks: 1200 },
             clusters_found: 4,
             clusters: vec![cluster],
+            changed: vec![],
             notes: vec![],
         };
         assert_eq!(

@@ -13,7 +13,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
 use crate::error::Error;
-use crate::types::is_deceptive;
+use crate::types::{RelPath, is_deceptive};
 
 /// Columns of a tab stop, on a terminal.
 const TAB: usize = 4;
@@ -92,6 +92,20 @@ pub(super) fn json_line(value: &impl Serialize) -> io::Result<()> {
 pub(super) fn tell(text: &str) {
     // Without a reader on stderr there is nobody to tell.
     let _ = writeln!(io::stderr().lock(), "{}", safe_lines(text));
+}
+
+/// Tells what a reader should know beside an answer, and which files the answer met that are no
+/// longer as they were indexed.
+pub(super) fn notes(notes: &[String], changed: &[RelPath]) {
+    for note in notes {
+        tell(&format!("note: {note}"));
+    }
+    if !changed.is_empty() {
+        let files = count(changed.len(), "file");
+        tell(&format!(
+            "note: {files} changed since indexing; `sai sync` brings the index up to date"
+        ));
+    }
 }
 
 /// Asks a person on stderr, without a line's end.

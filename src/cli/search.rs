@@ -133,9 +133,7 @@ fn show(reply: &SearchReply, session: &Session) -> Result<(), Ended> {
         print::out(&hits::text(&reply.hits, session.look))?;
     }
     if !session.globals.json {
-        for note in &reply.notes {
-            print::tell(&format!("note: {note}"));
-        }
+        print::notes(&reply.notes, &reply.changed);
     }
     Ok(())
 }
@@ -160,8 +158,8 @@ mod tests {
     fn nothing_says_what_was_searched() {
         let searched = Searched { files: 1, chunks: 1234 };
         let (query, mode) = ("parse".into(), Mode::Hybrid);
-        let (hits, notes) = (vec![], vec![]);
-        let reply = SearchReply { query, mode, generation: 1, searched, hits, notes };
+        let (hits, changed, notes) = (vec![], vec![], vec![]);
+        let reply = SearchReply { query, mode, generation: 1, searched, hits, changed, notes };
         assert_eq!(
             nothing(&reply),
             "nothing found for `parse` (mode hybrid; searched 1,234 chunks in 1 file)"

@@ -113,9 +113,7 @@ fn show(reply: &SimilarReply, session: &Session) -> Result<(), Ended> {
     } else {
         print::out(&hits::text(&reply.hits, session.look))?;
     }
-    for note in &reply.notes {
-        print::tell(&format!("note: {note}"));
-    }
+    print::notes(&reply.notes, &reply.changed);
     Ok(())
 }
 

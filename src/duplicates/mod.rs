@@ -52,6 +52,8 @@ pub struct DuplicatesReply {
     /// Clusters that there are; `clusters` holds the largest of them.
     pub clusters_found: usize,
     pub clusters: Vec<Cluster>,
+    /// Files of members that are no longer as they were indexed.
+    pub changed: Vec<RelPath>,
     /// What a reader should know, a sentence each. Often empty.
     pub notes: Vec<String>,
 }
@@ -119,7 +121,7 @@ pub fn duplicates(
         let chunks: Vec<usize> = group.into_iter().map(|at| near.chunks[at]).collect();
         clusters.push(cluster(catalog, vectors, &mut members, &chunks)?);
     }
-    let notes = notes(catalog, near.searched, &clusters);
+    let notes = notes(catalog, near.searched);
     Ok(DuplicatesReply {
         min_score,
         min_cluster_size,
@@ -128,6 +130,7 @@ pub fn duplicates(
         generation: reader.generation().number,
         searched: near.searched,
         clusters_found,
+        changed: changed_files(&clusters),
         clusters,
         notes,
     })
@@ -156,7 +159,7 @@ fn cluster(
     Ok(Cluster { size: chunks.len(), min_similarity, max_similarity, members: shown })
 }
 
-fn notes(catalog: &Catalog, searched: Searched, clusters: &[Cluster]) -> Vec<String> {
+fn notes(catalog: &Catalog, searched: Searched) -> Vec<String> {
     let mut notes = Vec::new();
     if catalog.chunks.is_empty() {
         notes.push(
@@ -166,13 +169,14 @@ fn notes(catalog: &Catalog, searched: Searched, clusters: &[Cluster]) -> Vec<Str
     } else if searched.chunks == 0 {
         notes.push("no indexed file passes the path globs".to_owned());
     }
-    let members = clusters.iter().flat_map(|cluster| &cluster.members);
-    let changed = members.filter(|member| member.freshness != Freshness::Unchanged).count();
-    if changed > 0 {
-        notes.push(format!(
-            "{changed} of the members lie in files that changed since they were indexed; \
-             run `sai index`"
-        ));
-    }
     notes
+}
+
+fn changed_files(clusters: &[Cluster]) -> Vec<RelPath> {
+    let members = clusters.iter().flat_map(|cluster| &cluster.members);
+    let changed = members.filter(|member| member.freshness != Freshness::Unchanged);
+    let mut changed: Vec<RelPath> = changed.map(|member| member.path.clone()).collect();
+    changed.sort_unstable();
+    changed.dedup();
+    changed
 }

@@ -34,6 +34,8 @@ pub(super) enum Shape {
     /// Several strings. The schema says string, as some clients refuse unions: commas stand between
     /// them, other than commas within braces.
     List,
+    /// Several strings that may hold commas: an array.
+    Strings,
     /// A whole number of this range.
     Number(i64, i64),
     /// A number of this range.
@@ -48,6 +50,7 @@ pub(super) fn schema(arguments: &[Argument]) -> JsonObject {
     for argument in arguments {
         let mut property = match argument.shape {
             Shape::Text | Shape::List => json!({"type": "string"}),
+            Shape::Strings => json!({"type": "array", "items": {"type": "string"}}),
             Shape::Choice(values) => json!({"type": "string", "enum": values()}),
             Shape::Number(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
             Shape::Decimal(min, max) => json!({"type": "number", "minimum": min, "maximum": max}),
@@ -184,11 +187,21 @@ impl Arguments {
     /// # Errors
     /// Usage: it is something else.
     pub(super) fn list(&self, name: &str) -> Result<Vec<String>> {
+        self.items(name, split_at_commas)
+    }
+
+    /// Strings that may hold commas: a list, a list written as JSON, or one string.
+    ///
+    /// # Errors
+    /// Usage: it is something else.
+    pub(super) fn strings(&self, name: &str) -> Result<Vec<String>> {
+        self.items(name, |text| vec![text.to_owned()])
+    }
+
+    fn items(&self, name: &str, split: impl Fn(&str) -> Vec<String>) -> Result<Vec<String>> {
         let Some(value) = self.given.get(name) else { return Ok(Vec::new()) };
         let items = match value {
-            Value::String(text) => {
-                serde_json::from_str(text).unwrap_or_else(|_| split_at_commas(text))
-            }
+            Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| split(text)),
             other => serde_json::from_value(other.clone())
                 .map_err(|_| wrong(name, "a string or a list of strings", other))?,
         };
@@ -403,6 +416,16 @@ mod tests {
         assert!(list(json!("")).unwrap().is_empty());
         assert!(list(json!([1])).is_err());
         assert!(list(json!({"a": 1})).is_err());
+    }
+
+    #[test]
+    fn strings_keep_their_commas() {
+        let strings =
+            |value: Value| read(json!({"path_glob": value})).unwrap().strings("path_glob");
+        assert_eq!(strings(json!("a, b.rs")).unwrap(), ["a, b.rs"]);
+        assert_eq!(strings(json!(["a,b", "c"])).unwrap(), ["a,b", "c"]);
+        assert_eq!(strings(json!("[\"a\"]")).unwrap(), ["a"]);
+        assert!(strings(json!([])).unwrap().is_empty() && strings(json!(7)).is_err());
     }
 
     #[test]

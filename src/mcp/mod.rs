@@ -11,13 +11,17 @@ mod argument;
 mod door;
 mod duplicates;
 mod escape;
+mod fresh;
 mod guard;
 mod hits;
+mod index_repo;
 mod json;
+mod refresh;
 mod search;
 mod session;
 mod similar;
 mod status;
+mod sync;
 
 pub use door::Rights;
 pub use session::serve;

@@ -103,7 +103,8 @@ const ARGUMENTS: &[Argument] = &[
 pub(super) async fn answer(door: &Door, given: &Arguments) -> Result<CallToolResult> {
     let query = question(given)?;
     let json = json::is_asked(given)?;
-    let reply = door.handle.search(query.clone()).await?;
+    let mut reply = door.handle.search(query.clone()).await?;
+    reply.notes.extend(door.fresh.met(&reply.changed, reply.generation));
     if json {
         return structured(reply, door.result_chars_max);
     }

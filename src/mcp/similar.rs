@@ -90,7 +90,8 @@ const ARGUMENTS: &[Argument] = &[
 pub(super) async fn answer(door: &Door, given: &Arguments) -> Result<CallToolResult, Refusal> {
     let query = question(given)?;
     let json = json::is_asked(given)?;
-    let reply = door.handle.similar(query.clone()).await?;
+    let mut reply = door.handle.similar(query.clone()).await?;
+    reply.notes.extend(door.fresh.met(&reply.changed, reply.generation));
     if json {
         return Ok(structured(reply, door.result_chars_max)?);
     }

@@ -4,6 +4,7 @@ use rmcp::model::CallToolResult;
 use serde::Serialize;
 
 use super::door::{Door, Spec};
+use super::index_repo::Told;
 use super::json;
 use crate::error::Result;
 use crate::request::{IndexState, StatusQuery, StatusReply};
@@ -14,22 +15,28 @@ pub(super) const URI: &str = "sai://status";
 /// Of the resource.
 pub(super) const MIME_TYPE: &str = "application/json";
 
+/// Paths that are listed of each way in which index and tree differ.
+const STALE_SHOWN: usize = 20;
+
 pub(super) const SPEC: Spec = Spec {
     name: "sai_index_status",
     title: "Index status",
     about: "Tell what the index of this repository holds: root, generation, age, files, chunks, \
-            languages, embedding model, chunker, what was left out and why, and who is writing. \
+            languages, embedding model, chunker, what was left out and why, which files changed since, and who is writing. \
             Call it when a search finds nothing or its results look old. Takes no arguments.",
     arguments: &[],
     example: "{}",
     writes: false,
 };
 
-/// The status, and what to do when there is no index.
+/// The status, what to do when there is no index, and the job that makes it.
 #[derive(Serialize)]
 struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     next_step: Option<String>,
+    /// The present or last job of `sai_index_repo` in this server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<Told>,
     #[serde(flatten)]
     status: StatusReply,
 }
@@ -45,8 +52,20 @@ pub(super) async fn text(door: &Door) -> Result<String> {
 }
 
 async fn ask(door: &Door) -> Result<Answer> {
-    let status = door.handle.status(StatusQuery::default()).await?;
-    let next_step = (status.state == IndexState::Missing)
-        .then(|| format!("nothing is indexed yet: run `sai index` in {}", status.root.display()));
-    Ok(Answer { next_step, status })
+    let query = StatusQuery { skipped_paths: false, compare: true };
+    let mut status = door.handle.status(query).await?;
+    if let Some(stale) = &mut status.stale {
+        for paths in [&mut stale.changed, &mut stale.added, &mut stale.removed] {
+            paths.truncate(STALE_SHOWN);
+        }
+    }
+    let next_step = (status.state == IndexState::Missing).then(|| {
+        let root = status.root.display();
+        if door.rights.write {
+            "nothing is indexed yet: call sai_index_repo".to_owned()
+        } else {
+            format!("nothing is indexed yet: run `sai index` in {root}")
+        }
+    });
+    Ok(Answer { next_step, job: door.jobs.told(), status })
 }

@@ -29,12 +29,12 @@ const FILE_MATCHES_MAX: usize = 1000;
 /// A pattern that compiles to more is refused.
 const PATTERN_BYTES_MAX: usize = 10 << 20;
 
-/// What was found, and how much of it in files as they were when they were indexed.
+/// What was found, and which files were looked through as they were when they were indexed.
 pub(super) struct Found {
     /// Chunks that hold a match: definitions first, then by the number of matching lines.
     pub ranked: Vec<Ranked>,
-    /// Files that are no longer as they were indexed.
-    pub stale: usize,
+    /// Files that are no longer as they were indexed, by their position.
+    pub changed: Vec<usize>,
 }
 
 /// Looks through every file that `filter` admits.
@@ -59,20 +59,20 @@ pub(super) fn search(
             Ok(bytes.map(|bytes| matching_lines(&matcher, entry, &bytes)))
         })
         .collect::<Result<_>>()?;
-    let mut stale = 0;
+    let mut changed = Vec::new();
     for (lines, &file) in lines.iter_mut().zip(&admitted).filter(|(lines, _)| lines.is_none()) {
         turn.check()?;
         let entry = &catalog.files[file];
         let bytes = reader.blob(entry.row.hash)?.unwrap_or_default();
         *lines = Some(matching_lines(&matcher, entry, &bytes));
-        stale += 1;
+        changed.push(file);
     }
     let by_file = admitted.iter().zip(lines.iter().flatten());
     let mut ranked: Vec<Ranked> = by_file
         .flat_map(|(&file, lines)| by_chunk(catalog, filter, question, file, lines))
         .collect();
     ranked.sort_by(best_first);
-    Ok(Found { ranked, stale })
+    Ok(Found { ranked, changed })
 }
 
 /// Compiles what is looked for.
@@ -90,7 +90,7 @@ pub(super) fn matcher(text: &str, regex: bool) -> Result<RegexMatcher> {
             .hint("search for one of the lines"));
     }
     let mut builder = RegexMatcherBuilder::new();
-    builder.line_terminator(Some(b'\n')).multi_line(true).case_smart(true);
+    builder.line_terminator(Some(b'\n')).multi_line(true);
     builder.size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
     let built = if regex { builder.build(text) } else { builder.fixed_strings(true).build(text) };
     built.map_err(|error| {

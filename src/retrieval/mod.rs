@@ -71,8 +71,11 @@ pub struct SearchReply {
     pub generation: u64,
     pub searched: Searched,
     pub hits: Vec<Hit>,
-    /// What a reader should know, a sentence each: changed files, filters that matched nothing,
-    /// near symbols when nothing was found. Often empty.
+    /// Files that the answer met and that are no longer as they were indexed: those of hits, and in
+    /// exact mode all that were searched as they were indexed.
+    pub changed: Vec<RelPath>,
+    /// What a reader should know, a sentence each: filters that matched nothing, near symbols when
+    /// nothing was found. Often empty.
     pub notes: Vec<String>,
 }
 
@@ -165,12 +168,12 @@ pub fn search(
     let limit = query.limit.unwrap_or(config.search.limit).clamp(1, LIMIT_MAX);
     let filter = Filter::new(catalog, &config.root, &query.languages, &query.paths, &query.kinds)?;
     let question = Question::new(text);
-    let mut stale_files = 0;
+    let mut changed = Vec::new();
     let ranked = match mode {
         Mode::Exact => {
             let (root, regex) = (&config.root, query.regex);
             let found = exact::search(reader, catalog, &filter, root, &question, regex, turn)?;
-            stale_files = found.stale;
+            changed.extend(found.changed.iter().map(|at| catalog.files[*at].row.path.clone()));
             found.ranked
         }
         Mode::Semantic | Mode::Lexical | Mode::Hybrid => {
@@ -193,11 +196,13 @@ pub fn search(
     };
     let best = ranked.iter().take(limit).map(found).collect();
     let hits = show::hits(reader, catalog, &config.root, best, query.include_text)?;
-    let mut notes = notes(catalog, &filter, &question, &hits);
-    notes.extend(stale_note(stale_files));
+    let notes = notes(catalog, &filter, &question, &hits);
+    changed.extend(changed_files(&hits));
+    changed.sort_unstable();
+    changed.dedup();
     let searched = filter.searched();
     let generation = reader.generation().number;
-    Ok(SearchReply { query: query.text.clone(), mode, generation, searched, hits, notes })
+    Ok(SearchReply { query: query.text.clone(), mode, generation, searched, hits, changed, notes })
 }
 
 /// Whether a question can be asked at all, told without an index.
@@ -249,30 +254,16 @@ fn notes(catalog: &Catalog, filter: &Filter, question: &Question, hits: &[Hit]) 
             notes.push(format!("symbols with a like name: {}", near.join(", ")));
         }
     }
-    notes.extend(changed_note(hits));
     notes
 }
 
-/// How many of the hits lie in files that are no longer as they were indexed.
-fn changed_note(hits: &[Hit]) -> Option<String> {
-    let stale = hits.iter().filter(|hit| hit.freshness != Freshness::Unchanged).count();
-    (stale > 0).then(|| {
-        let found = hits.len();
-        format!(
-            "{stale} of {found} hits lie in files that changed since they were indexed; \
-             run `sai index`"
-        )
-    })
-}
-
-/// What exact mode says of files that it could not look through as they are now.
-fn stale_note(files: usize) -> Option<String> {
-    (files > 0).then(|| {
-        format!(
-            "{files} of the files changed since they were indexed and were searched as indexed; \
-             run `sai index`"
-        )
-    })
+/// The files of hits that are no longer as they were indexed.
+fn changed_files(hits: &[Hit]) -> Vec<RelPath> {
+    let changed = hits.iter().filter(|hit| hit.freshness != Freshness::Unchanged);
+    let mut changed: Vec<RelPath> = changed.map(|hit| hit.path.clone()).collect();
+    changed.sort_unstable();
+    changed.dedup();
+    changed
 }
 
 impl Ranked {

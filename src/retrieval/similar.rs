@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::alike::CodeVectors;
 use super::catalog::Catalog;
 use super::filter::Filter;
-use super::{Hit, LIMIT_MAX, Searched, changed_note, show};
+use super::{Hit, LIMIT_MAX, Searched, changed_files, show};
 use crate::config::Config;
 use crate::embed::{Embedder, Passage, quantise};
 use crate::error::{Error, Result};
@@ -84,6 +84,8 @@ pub struct SimilarReply {
     pub generation: u64,
     pub searched: Searched,
     pub hits: Vec<Hit>,
+    /// Files of hits that are no longer as they were indexed.
+    pub changed: Vec<RelPath>,
     /// What a reader should know, a sentence each. Often empty.
     pub notes: Vec<String>,
 }
@@ -144,9 +146,9 @@ pub fn similar(
         notes
             .push(format!("the nearest chunk has {nearest:.2}, below the least of {min_score:.2}"));
     }
-    notes.extend(changed_note(&hits));
+    let changed = changed_files(&hits);
     let (generation, searched) = (reader.generation().number, filter.searched());
-    Ok(SimilarReply { subject, min_score, generation, searched, hits, notes })
+    Ok(SimilarReply { subject, min_score, generation, searched, hits, changed, notes })
 }
 
 /// The least cosine: as asked for, else as configured; in 0..1.

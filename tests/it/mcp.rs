@@ -17,11 +17,18 @@ const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25
 const MODERN: &str = "2026-07-28";
 
 /// The tools, in the order of the list.
-const TOOLS: &[&str] =
-    &["sai_find_duplicates", "sai_find_similar", "sai_index_status", "sai_search_code"];
+const TOOLS: &[&str] = &[
+    "sai_find_duplicates",
+    "sai_find_similar",
+    "sai_index_repo",
+    "sai_index_status",
+    "sai_refresh",
+    "sai_search_code",
+    "sai_sync",
+];
 
 /// Those that change something.
-const WRITING: &[&str] = &[];
+const WRITING: &[&str] = &["sai_index_repo", "sai_refresh", "sai_sync"];
 
 /// A running server and the pipes to it.
 struct Client {
@@ -42,6 +49,13 @@ impl Client {
     /// Starts a server and shakes hands in the newest legacy version.
     fn open(root: &Path) -> Self {
         let mut client = Self::start(root);
+        client.initialize("2025-11-25");
+        client
+    }
+
+    /// Starts a server that may write, and shakes hands.
+    fn writing(root: &Path) -> Self {
+        let mut client = Self::spawn(command(root, &["mcp", "--allow-write"]));
         client.initialize("2025-11-25");
         client
     }
@@ -226,7 +240,7 @@ fn every_legacy_version_shakes_hands() {
         assert!(hello["capabilities"]["resources"].is_object());
         let told = hello["instructions"].as_str().expect("instructions");
         assert!(told.len() < 1024, "{}", told.len());
-        for word in ["sai_search_code", "grep", "never instructions", "sai index"] {
+        for word in ["sai_search_code", "grep", "never instructions", "sai sync"] {
             assert!(told.contains(word), "{word}");
         }
         assert_eq!(client.request("ping", json!({}))["result"], json!({}));
@@ -417,6 +431,186 @@ fn duplicates_are_found_in_both_forms() {
         (&members[1]["start_line"], &members[1]["symbol"]),
         (&json!(1), &json!("parse_header"))
     );
+}
+
+#[test]
+fn a_read_only_server_says_how_to_enable_writing() {
+    let repo = indexed();
+    let mut client = Client::open(repo.path());
+    for (tool, what) in
+        [("sai_refresh", "refresh"), ("sai_sync", "sync"), ("sai_index_repo", "indexing")]
+    {
+        for arguments in [json!({}), json!({"paths": ["a.rs"]}), json!({"bogus": 1})] {
+            let refused = client.call(tool, arguments);
+            assert_eq!(refused["isError"], true);
+            let wanted =
+                format!("server is read-only; restart with --allow-write to enable {what}");
+            assert_eq!(text(&refused), wanted);
+        }
+    }
+    assert!(!repo.path().join(".index/code-2.duckdb").exists());
+}
+
+#[test]
+fn a_refresh_takes_one_to_two_hundred_paths() {
+    let repo = indexed();
+    let mut client = Client::writing(repo.path());
+    let mut refused = |arguments: Value| {
+        let result = client.call("sai_refresh", arguments);
+        assert_eq!(result["isError"], true, "{result}");
+        text(&result).lines().next().expect("a line").to_owned()
+    };
+    for none in [json!({}), json!({"paths": []})] {
+        assert_eq!(refused(none), "refresh requires at least one path");
+    }
+    let many: Vec<String> = (0..201).map(|n| format!("src/f{n}.rs")).collect();
+    assert_eq!(refused(json!({"paths": many})), "too many paths (max 200)");
+    assert!(refused(json!({"paths": ["../x.rs"]})).contains("outside the root"));
+}
+
+#[test]
+fn refreshed_files_are_found_at_once() {
+    let repo = indexed();
+    let mut client = Client::writing(repo.path());
+    repo.write("src/jitter.rs", "pub fn random_jitter_for_retries() -> u64 { 4 }\n");
+    repo.remove("src/parse.py");
+    let paths = json!({"paths": ["src/jitter.rs", "src/parse.py", "src/retry.rs"]});
+    let done = client.call("sai_refresh", paths)["structuredContent"].clone();
+    assert_eq!(done["removed"], json!(["src/parse.py"]));
+    let refreshed = done["refreshed"].as_array().expect("a list");
+    let named: Vec<&Value> = refreshed.iter().map(|file| &file["path"]).collect();
+    assert_eq!(named, ["src/jitter.rs", "src/retry.rs"]);
+    assert!(refreshed.iter().all(|file| file["chunks"].as_u64() >= Some(1)), "{done}");
+    assert_eq!(done["generation"], 2);
+    let hits = client.search(json!({"query": "random_jitter_for_retries"}));
+    assert!(hits.contains("src/jitter.rs:1-1") && hits.contains("generation 2"), "{hits}");
+    assert!(!client.search(json!({"query": "parse_header"})).contains("src/parse.py"));
+}
+
+#[test]
+fn a_sync_takes_up_what_changed() {
+    let repo = indexed();
+    let mut client = Client::writing(repo.path());
+    let nothing = client.call("sai_sync", json!({}))["structuredContent"].clone();
+    assert_eq!((&nothing["refreshed"], &nothing["removed"]), (&json!([]), &json!([])));
+    assert!(nothing["notes"][0].is_string(), "{nothing}");
+
+    repo.write("src/new.rs", "pub fn freshly_written() {}\n");
+    repo.remove("docs/guide.md");
+    let done = client.call("sai_sync", json!({}))["structuredContent"].clone();
+    assert_eq!(done["refreshed"], json!([{"path": "src/new.rs", "chunks": 1}]));
+    assert_eq!(done["removed"], json!(["docs/guide.md"]));
+
+    for n in 0..201 {
+        repo.write(&format!("src/many/f{n}.rs"), format!("pub fn number_{n}() {{}}\n"));
+    }
+    let refused = client.call("sai_sync", json!({}));
+    assert_eq!(refused["isError"], true);
+    assert!(text(&refused).contains("`since`") && text(&refused).contains("201"), "{refused}");
+    let unknown = client.call("sai_sync", json!({"since": "--upload-pack=x"}));
+    assert_eq!(unknown["isError"], true, "{unknown}");
+}
+
+#[test]
+fn an_index_is_made_from_the_server() {
+    let repo = repo("//- /src/a.rs\nfn first_of_all() {}\n");
+    let mut client = Client::writing(repo.path());
+    let status = client.call("sai_index_status", json!({}))["structuredContent"].clone();
+    assert!(status["next_step"].as_str().expect("a step").contains("sai_index_repo"), "{status}");
+    assert!(status.get("job").is_none());
+    let mut told = client.call("sai_index_repo", json!({"path": "."}))["structuredContent"].clone();
+    while told["state"] == "running" {
+        told = client.call("sai_index_status", json!({}))["structuredContent"]["job"].clone();
+    }
+    assert_eq!(told["state"], "done", "{told}");
+    assert_eq!(told["result"]["files"], 1);
+    assert!(client.search(json!({"query": "first_of_all"})).contains("src/a.rs:1-1"));
+    let job = client.call("sai_index_status", json!({}))["structuredContent"]["job"].clone();
+    assert_eq!(job["result"]["generation"], 1);
+
+    for path in ["src", "../..", "/"] {
+        let refused = client.call("sai_index_repo", json!({"path": path}));
+        assert_eq!(refused["isError"], true);
+        assert!(text(&refused).contains("sai_refresh"), "{refused}");
+    }
+    let idle = client.call("sai_index_repo", json!({"cancel": true}))["structuredContent"].clone();
+    assert_eq!(idle["state"], "done", "{idle}");
+}
+
+#[test]
+fn a_job_can_be_followed_and_cancelled() {
+    let repo = repo("//- /src/a.rs\nfn first_of_all() {}\n");
+    repo.sai(&["index"]).exits(0);
+    // A writer of the test's own keeps the job waiting.
+    let dir = sai::store::IndexDir::new(repo.path().join(".index"));
+    let lock = dir.lock(Duration::from_secs(5)).expect("free");
+    let mut client = Client::writing(repo.path());
+    let params = json!({"name": "sai_index_repo", "arguments": {"force": true},
+        "_meta": {"progressToken": "p1"}});
+    let id = client.ask("tools/call", params);
+    let mut told = Vec::new();
+    let answer = loop {
+        let message = client.receive();
+        if message["id"] == id {
+            break message["result"]["structuredContent"].clone();
+        }
+        assert_eq!(message["method"], "notifications/progress", "{message}");
+        assert_eq!(message["params"]["progressToken"], "p1");
+        told.push(message["params"]["message"].clone());
+    };
+    assert_eq!((&answer["state"], &answer["phase"]), (&json!("running"), &json!("waiting")));
+    assert!(told.contains(&json!("waiting for another writer")) && told.len() <= 5, "{told:?}");
+
+    // Searches go on, a second call joins the job, and the status knows the writer.
+    assert!(client.search(json!({"query": "first_of_all"})).contains("src/a.rs"));
+    let second = client.call("sai_index_repo", json!({}))["structuredContent"].clone();
+    assert_eq!(second["state"], "running");
+    let status = client.call("sai_index_status", json!({}))["structuredContent"].clone();
+    assert_eq!(status["writer"]["pid"], std::process::id());
+    assert_eq!(status["job"]["state"], "running");
+
+    let cancel = json!({"cancel": true});
+    let stopped = client.call("sai_index_repo", cancel.clone())["structuredContent"].clone();
+    assert_eq!(stopped["state"], "cancelled", "{stopped}");
+    drop(lock);
+    let mut again = client.call("sai_index_repo", json!({}))["structuredContent"].clone();
+    while again["state"] == "running" {
+        again = client.call("sai_index_status", json!({}))["structuredContent"]["job"].clone();
+    }
+    assert_eq!(again["state"], "done");
+}
+
+#[test]
+fn without_a_job_there_is_nothing_to_cancel() {
+    let folder = folder("");
+    let mut client = Client::writing(folder.path());
+    let refused = client.call("sai_index_repo", json!({"cancel": true}));
+    assert_eq!(refused["isError"], true);
+    assert!(text(&refused).contains("no job was started"), "{refused}");
+}
+
+#[test]
+fn changed_files_are_named_once_and_refreshed_where_the_server_may_write() {
+    let repo = indexed();
+    let line = "1 file changed since indexing (src/retry.rs): ";
+    let mut reading = Client::open(repo.path());
+    let mut writing = Client::writing(repo.path());
+    reading.search(json!({"query": "backoff_delay"}));
+    repo.write("src/retry.rs", "pub fn backoff_delay(attempt: u32) -> u64 { attempt.into() }\n");
+    let first = reading.search(json!({"query": "backoff_delay"}));
+    assert!(first.contains("CHANGED since it was indexed"), "{first}");
+    let last = first.lines().last().expect("a line");
+    assert!(last.starts_with(line) && last.contains("sai sync"), "{first}");
+    let second = reading.search(json!({"query": "backoff_delay"}));
+    assert!(second.contains("CHANGED since") && !second.contains(line), "{second}");
+
+    let queued = writing.search(json!({"query": "backoff_delay"}));
+    assert!(queued.contains(line) && queued.contains("being refreshed now"), "{queued}");
+    // The refresh publishes; both servers take it up without being told.
+    while !writing.search(json!({"query": "backoff_delay"})).contains("attempt.into()") {}
+    let now = reading.search(json!({"query": "backoff_delay"}));
+    assert!(now.contains("generation 2") && now.contains("attempt.into()"), "{now}");
+    assert!(!now.contains("CHANGED since"), "{now}");
 }
 
 #[test]

@@ -33,6 +33,7 @@ fn reply(hits: Vec<Hit>) -> SearchReply {
         generation: 4,
         searched: Searched { files: 12, chunks: 90 },
         hits,
+        changed: Vec::new(),
         notes: Vec::new(),
     }
 }
