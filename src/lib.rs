@@ -10,6 +10,7 @@ pub mod request;
 pub mod worker;
 
 // Rooms: the work itself.
+pub mod hooks;
 pub mod retrieval;
 pub mod sync;
 

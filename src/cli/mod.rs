@@ -9,14 +9,17 @@ mod completions;
 mod config;
 mod doctor;
 mod flush;
+mod hooks;
 mod index;
 mod init;
 mod man;
 mod mcp;
 mod print;
 mod progress;
+mod refresh;
 mod search;
 mod status;
+mod sync;
 
 use std::io;
 use std::path::PathBuf;
@@ -101,9 +104,12 @@ struct Globals {
 enum Command {
     Search(search::SearchArgs),
     Index(index::IndexArgs),
+    Sync(sync::SyncArgs),
+    Refresh(refresh::RefreshArgs),
     Status(status::StatusArgs),
     Flush(flush::FlushArgs),
     Init(init::InitArgs),
+    Hooks(hooks::HooksArgs),
     Config(config::ConfigArgs),
     Doctor(doctor::DoctorArgs),
     Mcp(mcp::McpArgs),
@@ -218,9 +224,12 @@ fn run(command: Command, session: &Session) -> Result<u8, Ended> {
     match command {
         Command::Search(args) => search::run(&args, session),
         Command::Index(args) => index::run(&args, session),
+        Command::Sync(args) => sync::run(&args, session),
+        Command::Refresh(args) => refresh::run(&args, session),
         Command::Status(args) => status::run(&args, session),
         Command::Flush(args) => flush::run(&args, session),
         Command::Init(args) => init::run(&args, session),
+        Command::Hooks(args) => hooks::run(&args, session),
         Command::Config(args) => config::run(&args, session),
         Command::Doctor(args) => doctor::run(&args, session),
         Command::Mcp(args) => mcp::run(&args, session),

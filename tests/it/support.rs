@@ -185,7 +185,14 @@ fn output(done: std::process::Output) -> Output {
 
 /// A worker on `root` with the default configuration.
 pub(crate) fn handle(root: &Path) -> Handle {
-    let sources = Sources { root: root.to_owned(), file: None, overrides: Vec::new() };
+    handle_with(root, &[])
+}
+
+/// A worker on `root` with some settings.
+pub(crate) fn handle_with(root: &Path, settings: &[(&str, &str)]) -> Handle {
+    let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    let overrides = settings.iter().map(owned).collect();
+    let sources = Sources { root: root.to_owned(), file: None, overrides };
     Handle::start(Config::load(&sources).expect("the defaults are valid").config)
 }
 

@@ -10,7 +10,7 @@ use regex::Regex;
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("main", &[]),
     // Doors. The command line starts the server; both show code highlighted or plain.
-    ("cli", &["mcp", "request", "worker", "parse", "config", "error", "log", "types"]),
+    ("cli", &["mcp", "request", "worker", "hooks", "parse", "config", "error", "log", "types"]),
     ("mcp", &["request", "worker", "config", "error", "types"]),
     // Spine.
     ("request", &["retrieval", "sync", "worker", "error", "turn"]),
@@ -30,6 +30,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     // Rooms.
+    ("hooks", &["git", "error"]),
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),
     (
         "sync",
