@@ -63,6 +63,19 @@ pub(super) struct Outcome {
     pub(super) index_bytes: u64,
 }
 
+/// What a run needs and may lack: opened before the lock is taken, so that nothing is made when the
+/// configuration is wrong.
+struct Means {
+    scope: Scope,
+    embedder: Embedder,
+}
+
+impl Means {
+    fn open(config: &Config) -> Result<Self> {
+        Ok(Self { scope: Scope::new(config)?, embedder: Embedder::open(&config.embedder)? })
+    }
+}
+
 impl<'a> Run<'a> {
     /// Takes the lock and opens the current generation, unless `from_nothing`.
     pub(super) fn begin(
@@ -74,8 +87,9 @@ impl<'a> Run<'a> {
         let wait = Duration::from_secs(config.limits.lock_wait_s);
         let report = Reporter { progress };
         report.phase(Phase::Waiting);
+        let means = Means::open(config)?;
         let lock = lock(&index_dir(config), wait, turn)?;
-        Self::with(lock, config, report, from_nothing, turn)
+        Self::with(lock, means, config, report, from_nothing, turn)
     }
 
     /// Like [`Run::begin`] with an index that must be there, for a run that may wait as long as it
@@ -88,24 +102,25 @@ impl<'a> Run<'a> {
         const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
         let report = Reporter { progress };
         report.phase(Phase::Waiting);
+        let means = Means::open(config)?;
         let dir = index_dir(config);
         let Some(waiting) = dir.wait_alone()? else { return Ok(None) };
         let lock = lock(&dir, FOREVER, turn)?;
         // Who comes from here on must wait for itself: this run looks at the tree now.
         drop(waiting);
-        Self::with(lock, config, report, false, turn).map(Some)
+        Self::with(lock, means, config, report, false, turn).map(Some)
     }
 
     fn with(
         lock: WriterLock,
+        means: Means,
         config: &'a Config,
         report: Reporter,
         from_nothing: bool,
         turn: &'a Turn,
     ) -> Result<Self> {
         let began_ns = lock.taken_ns();
-        let scope = Scope::new(config)?;
-        let embedder = Embedder::open(&config.embedder)?;
+        let Means { scope, embedder } = means;
         let dir = index_dir(config);
         let current = if from_nothing { None } else { dir.open(config.limits.duckdb_memory_mib)? };
         if let Some(reader) = &current {
