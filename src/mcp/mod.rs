@@ -20,4 +20,6 @@ mod similar;
 mod status;
 
 pub use door::Rights;
+#[cfg(feature = "conformance")]
+pub use door::handler;
 pub use session::serve;
