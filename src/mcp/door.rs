@@ -267,6 +267,12 @@ fn read_only(what: &str) -> Error {
     Error::environment(message)
 }
 
+/// The server without a way in, for the protocol's own suite, which asks over HTTP.
+#[cfg(feature = "conformance")]
+pub fn handler(config: &Config) -> std::sync::Arc<impl ServerHandler> {
+    std::sync::Arc::new(Door::new(Handle::start(config.clone()), config, Rights::default()))
+}
+
 fn unknown_tool(name: &str) -> ErrorData {
     let names = Tool::ALL.map(|tool| tool.spec().name).join(", ");
     let name = escape::clip(name, 100);

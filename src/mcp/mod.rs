@@ -24,4 +24,6 @@ mod status;
 mod sync;
 
 pub use door::Rights;
+#[cfg(feature = "conformance")]
+pub use door::handler;
 pub use session::serve;

@@ -1,7 +1,9 @@
 //! When does the server begin, and when does it end?
 //!
 //! It begins before anything is opened, so that the handshake is never late. It ends when its input
-//! ends, when it is told to (SIGTERM, SIGINT), or when the process that started it is gone.
+//! ends, when it is told to (SIGTERM, SIGINT), or when the process that started it is gone; index
+//! runs are ended with it, so that nothing of them is left. Standard output is the protocol's alone:
+//! what a library prints there goes to the log.
 
 use std::future::Future;
 use std::pin::pin;
@@ -20,6 +22,12 @@ use crate::worker::Handle;
 
 /// How often the server looks whether its parent still lives.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
+/// How long a server that was told to end may take to say goodbye: a client that reads no more
+/// must not hold it.
+const GOODBYE_MAX: Duration = Duration::from_secs(5);
+/// How long an index run may take to clean up behind itself. What a slower one leaves is swept by
+/// the next writer.
+const CLEANUP_MAX: Duration = Duration::from_secs(5);
 
 /// Serves MCP on stdin and stdout until stdin ends, a signal comes, or the parent process is gone.
 /// Blocks; to be called outside of async code.
@@ -34,16 +42,19 @@ pub fn serve(config: Config, rights: Rights) -> Result<()> {
         .enable_all()
         .build()
         .map_err(|e| Error::environment("cannot start the server's threads").because(e))?;
-    let ended = runtime.block_on(session(config, rights));
+    let handle = Handle::start(config.clone());
+    let ended = runtime.block_on(session(&config, rights, handle.clone()));
     // A read of stdin cannot be cancelled; it is left behind instead of waited for.
     runtime.shutdown_background();
+    handle.end_jobs(CLEANUP_MAX);
     ended
 }
 
-async fn session(config: Config, rights: Rights) -> Result<()> {
+async fn session(config: &Config, rights: Rights, handle: Handle) -> Result<()> {
     let mut stop = pin!(stop()?);
-    let door = Door::new(Handle::start(config.clone()), &config, rights);
-    let (input, output) = io::stdio_pipes();
+    let door = Door::new(handle, config, rights);
+    let (input, _) = io::stdio_pipes();
+    let output = output()?;
     let client = Opening { inner: AsyncRwTransport::new_server(input, output), begun: false };
     let service = tokio::select! {
         served = door.serve(client) => match served {
@@ -58,10 +69,27 @@ async fn session(config: Config, rights: Rights) -> Result<()> {
         _ = &mut ended => {}
         () = stop => {
             quit.cancel();
-            let _ = ended.await;
+            let _ = tokio::time::timeout(GOODBYE_MAX, ended).await;
         }
     }
     Ok(())
+}
+
+/// The protocol's way out, on a descriptor of its own. From this call on, whatever else writes to
+/// standard output, as a C library may, ends in the log instead of between two messages.
+#[cfg(unix)]
+fn output() -> Result<tokio::fs::File> {
+    use std::os::fd::AsFd;
+    let cannot = |e| Error::environment("cannot set standard output aside").because(e);
+    let own = std::io::stdout().as_fd().try_clone_to_owned().map_err(cannot)?;
+    rustix::stdio::dup2_stdout(std::io::stderr()).map_err(|e| cannot(e.into()))?;
+    Ok(tokio::fs::File::from_std(own.into()))
+}
+
+/// The protocol's way out.
+#[cfg(not(unix))]
+fn output() -> Result<tokio::io::Stdout> {
+    Ok(tokio::io::stdout())
 }
 
 /// What it means that no session came about: a client that left early is a normal end.

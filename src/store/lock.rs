@@ -65,6 +65,17 @@ impl WriterLock {
         compared::write(self.dir.path(), generation, compared)
     }
 
+    /// Fails when the lock keeps nobody out any more, since somebody removed its file.
+    pub(super) fn check(&self) -> Result<()> {
+        let path = self.dir.path().join(LOCK);
+        if is_at(&self.file, &path) {
+            return Ok(());
+        }
+        let message = format!("`{}` was removed while it was held", path.display());
+        Err(Error::new(ErrorKind::Busy, message)
+            .hint("run the command again; SAI removes what must go by itself"))
+    }
+
     /// The folder that is locked.
     pub(super) fn dir(&self) -> &Path {
         self.dir.path()
@@ -82,12 +93,18 @@ impl Drop for WriterLock {
 pub(super) fn take(dir: &IndexDir, wait: Duration) -> Result<WriterLock> {
     make_folder(dir.path())?;
     let path = dir.path().join(LOCK);
-    let file = open(&path).map_err(|error| disk("write", &path, error))?;
+    let open = || open(&path).map_err(|error| disk("write", &path, error));
+    let mut file = open()?;
     let started = Instant::now();
     let mut tries = 0;
     loop {
         match file.try_lock() {
-            Ok(()) => break,
+            Ok(()) if is_at(&file, &path) => break,
+            // Somebody removed the file in between: the others lock the one that is there now.
+            Ok(()) => {
+                file = open()?;
+                continue;
+            }
             Err(TryLockError::Error(error)) => return Err(disk("lock", &path, error)),
             Err(TryLockError::WouldBlock) => {}
         }
@@ -124,6 +141,21 @@ pub(super) fn holder(dir: &Path) -> Option<WriterInfo> {
 
 fn open(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// Whether `path` still names the open `file`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    let (open, named) = (file.metadata().map(identity), fs::metadata(path).map(identity));
+    matches!((open, named), (Ok(open), Ok(named)) if open == named)
+}
+
+/// Whether `path` still names the open `file`, which cannot be removed while it is open.
+#[cfg(not(unix))]
+fn is_at(_file: &File, _path: &Path) -> bool {
+    true
 }
 
 /// Makes the folder, with a `.gitignore` that keeps all of it out of the repository.

@@ -220,7 +220,8 @@ impl Writer {
     /// newest generations stay; older files go. Words stay: only `words` knows which are used.
     ///
     /// # Errors
-    /// Environment: the disk is full. The generation before stays current.
+    /// Environment: the disk is full. Busy: the lock's file was removed, so that others may write
+    /// too. The generation before stays current.
     pub fn publish(mut self, meta: &Meta) -> Result<Generation> {
         self.check_meta(meta)?;
         self.drop_unused()?;
@@ -237,6 +238,7 @@ impl Writer {
         if private.wal().exists() {
             return Err(damaged(&private.0, "DuckDB did not finish writing it"));
         }
+        lock.check()?;
         let generation = generation::publish(lock.dir(), &private.0, number)?;
         if let Some(compared) = compared {
             // Without it files are looked at more closely the next time; the new generation stands.

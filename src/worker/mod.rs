@@ -12,9 +12,10 @@ pub mod status;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tokio::sync::oneshot;
@@ -41,6 +42,7 @@ const QUEUE_LENGTH: usize = 64;
 pub struct Handle {
     requests: Sender<Request>,
     request_time_max: Duration,
+    jobs: Jobs,
 }
 
 /// An answer on its way: await it, or [`Pending::wait`] for it outside of async code. Dropping it
@@ -57,12 +59,13 @@ impl Handle {
     pub fn start(config: Config) -> Self {
         let (requests, inbox) = bounded(QUEUE_LENGTH);
         let request_time_max = Duration::from_secs(config.limits.request_s);
-        let worker = Worker { config, current: None, embedder: None, jobs: Vec::new() };
+        let jobs = Jobs::default();
+        let worker = Worker { config, current: None, embedder: None, jobs: jobs.clone() };
         std::thread::Builder::new()
             .name("worker".to_owned())
             .spawn(move || worker.run(&inbox))
             .expect("a thread can be started at program start");
-        Self { requests, request_time_max }
+        Self { requests, request_time_max, jobs }
     }
 
     /// Which chunks answer this question?
@@ -108,6 +111,12 @@ impl Handle {
     /// Removes the index.
     pub fn flush(&self) -> Pending<FlushReply> {
         self.ask(Request::Flush, (), None)
+    }
+
+    /// Cancels every run that writes and waits up to `patience` until all have cleaned up behind them.
+    /// Works beside the worker, however busy that is; for a process that is about to end.
+    pub fn end_jobs(&self, patience: Duration) {
+        self.jobs.end(patience);
     }
 
     fn ask<Q, R>(
@@ -205,8 +214,34 @@ struct Worker {
     config: Config,
     current: Option<Current>,
     embedder: Option<Embedder>,
-    /// Runs that write and may still go on.
-    jobs: Vec<JoinHandle<()>>,
+    jobs: Jobs,
+}
+
+/// Runs that write and may still go on, each with its turn. Shared with every [`Handle`].
+#[derive(Clone, Debug, Default)]
+struct Jobs(Arc<Mutex<Vec<(Turn, JoinHandle<()>)>>>);
+
+impl Jobs {
+    fn add(&self, turn: Turn, job: JoinHandle<()>) {
+        let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.retain(|(_, job)| !job.is_finished());
+        jobs.push((turn, job));
+    }
+
+    /// Takes all out, so that none is waited for twice.
+    fn take(&self) -> Vec<(Turn, JoinHandle<()>)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn end(&self, patience: Duration) {
+        const POLL: Duration = Duration::from_millis(5);
+        let started = Instant::now();
+        let jobs = self.take();
+        jobs.iter().for_each(|(turn, _)| turn.cancel());
+        while jobs.iter().any(|(_, job)| !job.is_finished()) && started.elapsed() < patience {
+            std::thread::sleep(POLL);
+        }
+    }
 }
 
 impl Worker {
@@ -215,7 +250,7 @@ impl Worker {
             self.turn(request);
         }
         // A run that nobody waits for is cancelled; its private copy goes with it.
-        for job in self.jobs {
+        for (_, job) in self.jobs.take() {
             let _ = job.join();
         }
     }
@@ -286,12 +321,14 @@ impl Worker {
         run: fn(&Config, &Q, &Turn) -> Result<R>,
     ) {
         let config = self.config.clone();
+        let turn = ask.turn.clone();
         let job = std::thread::Builder::new()
             .name("index".to_owned())
             .spawn(move || ask.answer(|query, turn| run(&config, &query, turn)));
         // Without a thread the way back is dropped, which the asker sees.
-        self.jobs.retain(|job| !job.is_finished());
-        self.jobs.extend(job);
+        if let Ok(job) = job {
+            self.jobs.add(turn, job);
+        }
     }
 
     fn flush(&mut self) -> Result<FlushReply> {

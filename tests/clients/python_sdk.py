@@ -4,9 +4,11 @@ import asyncio
 import json
 import sys
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 
 MODE, COMMAND, *ARGUMENTS = sys.argv[1:]
+# Only keeps a server that does not answer from holding this for ever.
+PATIENCE_S = 60
 VERSIONS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 
 
@@ -19,14 +21,36 @@ async def refused(call):
     raise AssertionError("the call was not refused")
 
 
+async def said(client, tool, arguments):
+    """What a tool says, as a result or as an error of the protocol."""
+    try:
+        answer = await asyncio.wait_for(client.call_tool(tool, arguments), PATIENCE_S)
+    except MCPError as error:
+        return error.message
+    return answer.content[0].text
+
+
+async def call_with_nothing_then_with_the_example(client, tool):
+    """Every tool answers; one that lacks arguments shows those of a right call."""
+    answer = await said(client, tool, {})
+    assert answer, tool
+    for line in answer.splitlines():
+        if line.startswith("example: "):
+            answer = await said(client, tool, json.loads(line.removeprefix("example: ")))
+            assert "\nexample: " not in answer, (tool, line, answer)
+            return
+
+
 async def check(client):
     assert client.protocol_version == VERSIONS[MODE], client.protocol_version
     assert client.server_info.name == "sai", client.server_info
     assert "sai_search_code" in client.instructions, client.instructions
 
     tools = (await client.list_tools()).tools
-    assert [tool.name for tool in tools] == ["sai_index_status", "sai_search_code"], tools
-    assert all(tool.annotations.read_only_hint for tool in tools), tools
+    assert {"sai_index_status", "sai_search_code"} <= {tool.name for tool in tools}, tools
+    for tool in tools:
+        assert tool.annotations.read_only_hint is not None, tool
+        await call_with_nothing_then_with_the_example(client, tool.name)
 
     found = await client.call_tool("sai_search_code", {"query": "backoff delay", "limit": "3"})
     assert not found.is_error and found.structured_content is None, found

@@ -57,4 +57,20 @@ for era in legacy modern; do
     mcp-inspector --cli "$@" --protocol-era "$era" --method tools/call \
         --tool-name sai_search_code --tool-arg query=backoff limit=1 | grep -q 'src/retry.rs'
     echo "inspector $era: sai_search_code answers"
+    tools=$(mcp-inspector --cli "$@" --protocol-era "$era" --method tools/list --format json |
+        grep -o '"name": *"sai_[a-z_]*"' | grep -o 'sai_[a-z_]*' | sort -u)
+    for tool in $tools; do
+        # 5 says that the tool answered with an error, 1 that the call was refused.
+        status=0
+        answer=$(mcp-inspector --cli "$@" --protocol-era "$era" --method tools/call \
+            --tool-name "$tool" --tool-args-json '{}' 2>&1) || status=$?
+        case $status in
+        0 | 1 | 5) ;;
+        *)
+            printf '%s: %s\n' "$tool" "$answer" >&2
+            exit 1
+            ;;
+        esac
+    done
+    echo "inspector $era: answered:" $tools
 done

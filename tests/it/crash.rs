@@ -3,12 +3,15 @@
 
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sai::request::{SearchQuery, SearchReply};
+use sai::error::ErrorKind;
+use sai::request::{IndexQuery, SearchQuery, SearchReply};
 use sai::store::IndexDir;
+use sai::sync::{Phase, Progress};
 use sai::types::Mode;
 
 use crate::support::{self, Repo, command, leftovers, repo};
@@ -201,6 +204,32 @@ fn an_interrupted_run_leaves_the_index_as_it_was() {
             None => {}
             code => panic!("{code:?}: {said}"),
         }
+    }
+}
+
+#[test]
+fn a_process_that_ends_takes_its_index_runs_with_it() {
+    let repo = generated();
+    repo.sai(&["index"]).exits(0);
+    let before = support::content(&repo.path().join(".index"));
+    (0..FILES).for_each(|n| repo.write(&name(n), text(n, 1)));
+    let handle = support::handle(repo.path());
+    let (begun, begins) = std::sync::mpsc::channel();
+    let progress = move |progress: Progress| {
+        if progress.phase == Phase::Indexing {
+            let _ = begun.send(());
+        }
+    };
+    let query = IndexQuery { force: false, progress: Some(Arc::new(progress)) };
+    let run = handle.index(query);
+    begins.recv().expect("it begins to index");
+    handle.end_jobs(Duration::from_mins(2));
+    assert_eq!(leftovers(repo.path()), Vec::<String>::new());
+    assert_eq!(IndexDir::new(repo.path().join(".index")).writer(), None);
+    // It may have been quicker.
+    if let Err(error) = run.wait() {
+        assert_eq!(error.kind(), ErrorKind::Stopped, "{error}");
+        assert!(before == support::content(&repo.path().join(".index")));
     }
 }
 

@@ -12,6 +12,7 @@ mod alike;
 mod bad_input;
 mod chunk;
 mod cli;
+mod clients;
 mod config;
 mod crash;
 mod embed;

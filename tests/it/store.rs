@@ -504,6 +504,49 @@ fn a_lock_has_one_holder() {
     assert_eq!(dir.writer(), None);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_lock_is_the_same_by_every_path() {
+    let (root, dir) = fresh();
+    let held = lock(&dir);
+    let link = root.path().join("link");
+    std::os::unix::fs::symlink(dir.path(), &link).unwrap();
+    let other = IndexDir::new(link);
+    assert_eq!(other.writer().map(|holder| holder.pid), Some(std::process::id()));
+    assert_eq!(refused(other.lock(Duration::ZERO)).0, ErrorKind::Busy);
+    drop(held);
+    drop(lock(&other));
+}
+
+#[test]
+fn a_clock_that_was_set_back_is_no_trouble() {
+    let (_root, dir) = fresh();
+    let _held = lock(&dir);
+    // The holder signed when the clock was ahead.
+    let future = format!("{} {}\n", std::process::id(), u64::MAX);
+    fs::write(dir.path().join("writer.lock"), future).unwrap();
+    let (kind, said) = refused(dir.lock(Duration::ZERO));
+    assert_eq!(kind, ErrorKind::Busy);
+    assert!(said.contains("which began 0 s ago"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_lost_the_lock_to_a_removed_file_does_not_publish() {
+    let (_root, dir) = fresh();
+    publish_files(&dir, 1);
+    let first = begin(&dir, Base::Current);
+    fs::remove_file(dir.path().join("writer.lock")).unwrap();
+    let second = lock(&dir);
+    let (kind, said) = refused(first.publish(&meta(DIM)));
+    assert_eq!(kind, ErrorKind::Busy);
+    assert!(said.contains("writer.lock` was removed while it was held"), "{said}");
+    assert_eq!(dir.current().unwrap().map(|current| current.number), Some(1));
+    let second = Writer::begin(second, Base::Current, MEMORY_MIB).unwrap();
+    assert_eq!(second.publish(&meta(DIM)).unwrap().number, 2);
+    assert_eq!(check(&open(&dir)), 1);
+}
+
 #[test]
 fn flush_removes_the_index_and_nothing_else() {
     let (_root, dir) = fresh();

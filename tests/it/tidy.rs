@@ -60,6 +60,7 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("tree_sitter", &["parse"]),
     ("tree_sitter_highlight", &["parse"]),
     ("rmcp", &["mcp"]),
+    ("rustix", &["mcp"]),
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
     ("ureq", &["embed"]),
