@@ -139,9 +139,9 @@ fn ok(body: &Value) -> Reply {
 }
 
 /// A request as it came in: its first line and headers in lower case, and its JSON.
-struct Asked {
+pub(crate) struct Asked {
     head: String,
-    body: Value,
+    pub(crate) body: Value,
 }
 
 /// Answers as many connections as it has answers for, one after the other.
@@ -154,21 +154,37 @@ fn serve(
     let server = std::thread::spawn(move || {
         let mut requests = Vec::new();
         while requests.len() < count {
-            let (mut stream, _) = listener.accept().unwrap();
-            let asked = read_request(&mut stream);
-            let Reply { status, headers, body } = answer(requests.len(), &asked);
-            let length = body.len();
-            let head = format!(
-                "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n"
-            );
-            // A client that has read enough closes early.
-            let _ =
-                stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
-            requests.push(asked);
+            let at = requests.len();
+            requests.push(serve_one(&listener, |asked| answer(at, asked)));
         }
         requests
     });
     (url, server)
+}
+
+/// Answers every connection until the tests end; returns the endpoint's address.
+pub(crate) fn serve_forever(answer: impl Fn(&Asked) -> Value + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        loop {
+            serve_one(&listener, |asked| ok(&answer(asked)));
+        }
+    });
+    url
+}
+
+fn serve_one(listener: &TcpListener, answer: impl FnOnce(&Asked) -> Reply) -> Asked {
+    let (mut stream, _) = listener.accept().unwrap();
+    let asked = read_request(&mut stream);
+    let Reply { status, headers, body } = answer(&asked);
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n"
+    );
+    // A client that has read enough closes early.
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+    asked
 }
 
 fn read_request(stream: &mut TcpStream) -> Asked {
@@ -206,7 +222,7 @@ fn unit(text: &str) -> Vec<f32> {
     vector.iter().map(|x| (x / norm) as f32).collect()
 }
 
-fn ollama(asked: &Asked) -> Value {
+pub(crate) fn ollama(asked: &Asked) -> Value {
     let inputs = asked.body["input"].as_array().unwrap();
     json!({"model": "tiny", "embeddings": inputs.iter().map(vector).collect::<Vec<_>>()})
 }

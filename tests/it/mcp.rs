@@ -31,7 +31,7 @@ const TOOLS: &[&str] = &[
 const WRITING: &[&str] = &["sai_index_repo", "sai_refresh", "sai_sync"];
 
 /// A running server and the pipes to it.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -47,14 +47,14 @@ impl Client {
     }
 
     /// Starts a server and shakes hands in the newest legacy version.
-    fn open(root: &Path) -> Self {
+    pub(crate) fn open(root: &Path) -> Self {
         let mut client = Self::start(root);
         client.initialize("2025-11-25");
         client
     }
 
     /// Starts a server that may write, and shakes hands.
-    fn writing(root: &Path) -> Self {
+    pub(crate) fn writing(root: &Path) -> Self {
         let mut client = Self::spawn(command(root, &["mcp", "--allow-write"]));
         client.initialize("2025-11-25");
         client
@@ -71,7 +71,7 @@ impl Client {
         client
     }
 
-    fn spawn(mut command: Command) -> Self {
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -122,14 +122,14 @@ impl Client {
     }
 
     /// Sends a request and takes its answer.
-    fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.ask(method, params);
         let answer = self.receive();
         assert_eq!(answer["id"], id, "{answer}");
         answer
     }
 
-    fn initialize(&mut self, version: &str) -> Value {
+    pub(crate) fn initialize(&mut self, version: &str) -> Value {
         let params = json!({
             "protocolVersion": version,
             "capabilities": {},
@@ -141,7 +141,7 @@ impl Client {
     }
 
     /// The result of a tool call.
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});
         let answer = self.request("tools/call", params);
         assert!(answer["result"].is_object(), "{answer}");
@@ -149,7 +149,7 @@ impl Client {
     }
 
     /// The text of a search that succeeded.
-    fn search(&mut self, arguments: Value) -> String {
+    pub(crate) fn search(&mut self, arguments: Value) -> String {
         let result = self.call("sai_search_code", arguments);
         assert_eq!(result["isError"], false, "{result}");
         assert!(result.get("structuredContent").is_none(), "{result}");
@@ -164,7 +164,7 @@ impl Client {
     }
 
     /// Closes stdin, reads what is left, and returns it with the exit code.
-    fn close(mut self) -> (Vec<Value>, Option<i32>) {
+    pub(crate) fn close(mut self) -> (Vec<Value>, Option<i32>) {
         self.stdin = None;
         self.end()
     }
