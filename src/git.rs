@@ -65,8 +65,8 @@ fn named<'r>(repository: &'r Repository, revision: &str) -> Option<Commit<'r>> {
 /// The repository whose work tree holds `folder`.
 fn repository(folder: &Path) -> Result<Repository> {
     Repository::discover(folder).map_err(|error| {
-        Error::usage(format!("there is no git repository to ask at `{}`", folder.display()))
-            .hint("without git, sync compares the whole tree: name no revision")
+        Error::usage(format!("there is no git repository at `{}`", folder.display()))
+            .hint("without git, `sai sync` compares the whole tree")
             .because(error)
     })
 }
@@ -86,7 +86,7 @@ pub fn changes(
     let repository = repository(root)?;
     let top = work_tree(root).ok_or_else(|| {
         Error::usage(format!("`{}` lies in no work tree of git", root.display()))
-            .hint("without git, sync compares the whole tree: name no revision")
+            .hint("without git, `sai sync` compares the whole tree")
     })?;
     let since = match since {
         Some(since) => Some(named(&repository, since).ok_or_else(|| {
@@ -169,6 +169,37 @@ impl Found {
 fn pinned(tree: &Tree<'_>, path: &Path) -> Option<Oid> {
     let entry = tree.get_path(path).ok()?;
     (entry.kind() == Some(ObjectType::Commit)).then(|| entry.id())
+}
+
+/// Where a repository keeps its hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HooksFolder {
+    /// The folder, which need not exist.
+    pub path: PathBuf,
+    /// Whether `core.hooksPath` names it.
+    pub is_configured: bool,
+    /// The work tree that was asked for: hooks run at its top.
+    pub work_tree: PathBuf,
+    /// The repository's own data, which its work trees share.
+    pub git_dir: PathBuf,
+}
+
+/// Where the hooks of the work tree that holds `folder` are.
+///
+/// # Errors
+/// Usage: there is no work tree.
+pub fn hooks_folder(folder: &Path) -> Result<HooksFolder> {
+    let repository = repository(folder)?;
+    let work_tree = work_tree(folder).ok_or_else(|| {
+        Error::usage(format!("`{}` lies in no work tree of git", folder.display()))
+            .hint("hooks run in work trees: name a folder of one with `--root`")
+    })?;
+    let git_dir = repository.commondir().to_path_buf();
+    let configured = repository.config().and_then(|c| c.get_path("core.hooksPath")).ok();
+    let configured = configured.filter(|path| !path.as_os_str().is_empty());
+    let is_configured = configured.is_some();
+    let path = configured.map_or_else(|| git_dir.join("hooks"), |path| work_tree.join(path));
+    Ok(HooksFolder { path, is_configured, work_tree, git_dir })
 }
 
 /// The files that git tracks in a work tree.

@@ -11,6 +11,7 @@ pub mod worker;
 
 // Rooms: the work itself.
 pub mod duplicates;
+pub mod hooks;
 pub mod retrieval;
 pub mod sync;
 

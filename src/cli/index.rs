@@ -60,7 +60,12 @@ pub(super) fn first<R>(
 pub(super) fn make(handle: &Handle, force: bool, session: &Session) -> Result<IndexReply, Ended> {
     let bar = Bar::start(session.globals.quiet);
     let query = IndexQuery { force, progress: Some(bar.listener()) };
-    let reply = wait(handle.index(query));
+    watched(&bar, handle.index(query))
+}
+
+/// Waits for the job that `bar` shows until it ends or Ctrl-C cancels it.
+pub(super) fn watched<R>(bar: &Bar, job: Pending<R>) -> Result<R, Ended> {
+    let reply = wait(job);
     bar.clear();
     if matches!(reply, Err(Ended::Interrupted)) {
         print::tell("interrupted; the index is as it was");
@@ -70,7 +75,7 @@ pub(super) fn make(handle: &Handle, force: bool, session: &Session) -> Result<In
 
 /// Waits for the job. The first Ctrl-C asks it to stop and waits for that, so that it leaves nothing
 /// behind; the second one waits no longer.
-fn wait(mut job: Pending<IndexReply>) -> Result<IndexReply, Ended> {
+fn wait<R>(mut job: Pending<R>) -> Result<R, Ended> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
     runtime.block_on(async {

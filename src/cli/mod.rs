@@ -11,15 +11,18 @@ mod doctor;
 mod duplicates;
 mod flush;
 mod hits;
+mod hooks;
 mod index;
 mod init;
 mod man;
 mod mcp;
 mod print;
 mod progress;
+mod refresh;
 mod search;
 mod similar;
 mod status;
+mod sync;
 
 use std::io;
 use std::path::PathBuf;
@@ -106,9 +109,12 @@ enum Command {
     Similar(similar::SimilarArgs),
     Duplicates(duplicates::DuplicatesArgs),
     Index(index::IndexArgs),
+    Sync(sync::SyncArgs),
+    Refresh(refresh::RefreshArgs),
     Status(status::StatusArgs),
     Flush(flush::FlushArgs),
     Init(init::InitArgs),
+    Hooks(hooks::HooksArgs),
     Config(config::ConfigArgs),
     Doctor(doctor::DoctorArgs),
     Mcp(mcp::McpArgs),
@@ -225,9 +231,12 @@ fn run(command: Command, session: &Session) -> Result<u8, Ended> {
         Command::Similar(args) => similar::run(&args, session),
         Command::Duplicates(args) => duplicates::run(&args, session),
         Command::Index(args) => index::run(&args, session),
+        Command::Sync(args) => sync::run(&args, session),
+        Command::Refresh(args) => refresh::run(&args, session),
         Command::Status(args) => status::run(&args, session),
         Command::Flush(args) => flush::run(&args, session),
         Command::Init(args) => init::run(&args, session),
+        Command::Hooks(args) => hooks::run(&args, session),
         Command::Config(args) => config::run(&args, session),
         Command::Doctor(args) => doctor::run(&args, session),
         Command::Mcp(args) => mcp::run(&args, session),

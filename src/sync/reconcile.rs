@@ -181,6 +181,8 @@ fn by_git(run: &Run<'_>, staged: bool, asked: &mut Asked) -> Result<Work> {
     let mut work = look(run, &paths, &mut Vec::new())?;
     if other_rules {
         let named = std::mem::replace(&mut work, run.compare()?).plan;
+        // Only what git names is listed when it is found as indexed.
+        work.plan.same.clear();
         let known = Paths::new(work.plan.read.iter().map(|wanted| &wanted.file.path));
         let is_new = |wanted: &ToRead| !known.hold(wanted.file.path.as_str());
         work.plan.read.extend(named.read.into_iter().filter(is_new));

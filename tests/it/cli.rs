@@ -418,3 +418,36 @@ fn the_reference_page_is_the_help_of_every_command() {
     let kept = fs::read_to_string(&file).unwrap_or_default();
     assert!(kept == made, "docs/cli.md differs from the help: run with SAI_BLESS=1");
 }
+
+#[test]
+fn sync_and_refresh_say_which_files_they_read() {
+    let repo = support::repo(CODE);
+    let missing = repo.sai(&["sync"]).exits(3);
+    assert!(missing.stderr.contains("hint: run `sai index`"), "{}", missing.stderr);
+    assert_eq!(missing.stdout, "");
+    repo.sai(&["index"]).exits(0);
+    let nothing = repo.sai(&["sync"]).exits(0).stdout;
+    assert!(nothing.starts_with("0 files refreshed, 0 removed, in "), "{nothing}");
+    assert!(nothing.ends_with(" s\nnote: nothing changed\n"), "{nothing}");
+
+    repo.write("src/mail.py", "def send_letter(address):\n    pass\n");
+    repo.remove("README.md");
+    let staged = repo.sai(&["sync", "--staged", "--json"]).exits(0).json();
+    assert_eq!(staged["refreshed"], serde_json::json!([]));
+    let synced = repo.sai(&["sync"]).exits(0);
+    assert!(synced.stdout.starts_with("1 file refreshed, 1 removed, in "), "{}", synced.stdout);
+    assert!(synced.stdout.ends_with("\n  src/mail.py  1 chunk\n  README.md  removed\n"));
+    assert_eq!(synced.stderr, "");
+    let since = repo.sai(&["sync", "--since", "HEAD", "--json"]).exits(0).json();
+    assert_eq!(since["refreshed"], serde_json::json!([{ "path": "src/mail.py", "chunks": 1 }]));
+    assert_eq!(since["removed"], serde_json::json!([]));
+    let wrong = repo.sai(&["sync", "--since", "nowhere"]).exits(2).stderr;
+    assert!(wrong.contains("`nowhere` names no commit"), "{wrong}");
+
+    // Paths are named from where one is.
+    let below = support::sai(&repo.path().join("src"), &["refresh", "date.rs", "--json"]).exits(0);
+    assert_eq!(below.json()["refreshed"][0]["path"], "src/date.rs");
+    let outside = repo.sai(&["refresh", "../x.rs"]).exits(2).stderr;
+    assert!(outside.contains("lies outside the root"), "{outside}");
+    repo.sai(&["refresh"]).exits(2);
+}

@@ -16,6 +16,7 @@ mod config;
 mod crash;
 mod embed;
 mod files;
+mod hooks;
 mod mcp;
 mod search;
 mod store;

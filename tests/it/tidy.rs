@@ -10,7 +10,7 @@ use regex::Regex;
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("main", &[]),
     // Doors. The command line starts the server; both show code highlighted or plain.
-    ("cli", &["mcp", "request", "worker", "parse", "config", "error", "log", "types"]),
+    ("cli", &["mcp", "request", "worker", "hooks", "parse", "config", "error", "log", "types"]),
     ("mcp", &["request", "worker", "config", "error", "types"]),
     // Spine.
     ("request", &["duplicates", "retrieval", "sync", "worker", "error", "turn"]),
@@ -32,6 +32,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     // Rooms: only `duplicates` uses another one, for the catalog and what is alike in it.
     ("duplicates", &["retrieval", "config", "error", "store", "turn", "types"]),
+    ("hooks", &["git", "error"]),
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),
     (
         "sync",
