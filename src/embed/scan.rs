@@ -73,6 +73,24 @@ impl Matrix {
         Self { dim, values, inverse_norms }
     }
 
+    /// Adds rows, one after the other.
+    ///
+    /// # Panics
+    /// When the values are not whole rows of the matrix's dimension.
+    pub fn push(&mut self, values: &[i8]) {
+        if values.is_empty() {
+            return;
+        }
+        assert!(
+            self.dim > 0 && values.len().is_multiple_of(self.dim),
+            "{} values are not whole rows of {}",
+            values.len(),
+            self.dim
+        );
+        self.values.extend_from_slice(values);
+        self.inverse_norms.extend(values.chunks_exact(self.dim).map(inverse_norm));
+    }
+
     /// Values in a row.
     pub fn dim(&self) -> usize {
         self.dim

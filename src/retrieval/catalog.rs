@@ -1,5 +1,7 @@
 //! One generation in memory: files, chunks, vectors, words, names.
 
+mod follow;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -7,7 +9,7 @@ use super::names::Names;
 use super::question::Question;
 use crate::embed::Matrix;
 use crate::error::{Error, Result};
-use crate::store::{ChunkRow, FileRow, Reader};
+use crate::store::{ChunkRow, FileRow, FreeIds, Reader};
 use crate::types::{ChunkKind, LineRange};
 use crate::words::{WordIndex, WordIndexBuilder};
 
@@ -47,6 +49,10 @@ pub struct Catalog {
     pub words: WordIndex,
     pub(super) names: Names,
     vectors: Matrix,
+    /// The id of each row of `vectors`; ascending.
+    vector_ids: Vec<u32>,
+    /// The ids that were free when it was read: rows that have them now are new.
+    free: FreeIds,
     /// Chunks by the names they define, in lower case without underscores.
     defining: Map<String, Vec<u32>>,
 }
@@ -88,8 +94,10 @@ impl Catalog {
         if vectors.values.len() != vectors.ids.len() * dim {
             return Err(contradiction(&format!("its vectors are not of {dim} values")));
         }
+        let vector_ids = vectors.ids;
         let vectors = Matrix::new(dim, vectors.values);
-        Ok(Self { files, chunks, words, names, vectors, defining })
+        let free = reader.free_ids();
+        Ok(Self { files, chunks, words, names, vectors, vector_ids, free, defining })
     }
 
     /// The cosine of every chunk with a question's vector, in chunk order.

@@ -51,6 +51,8 @@ pub struct Reader {
     generation: Generation,
     meta: Meta,
     counts: Counts,
+    /// The stamps of the generations that this one was made from, newest last.
+    ancestors: Vec<u64>,
 }
 
 impl Reader {
@@ -72,17 +74,19 @@ impl Reader {
     /// A reader over an open file that has all tables; checks the schema.
     pub(super) fn over(connection: Connection, generation: Generation) -> Result<Self> {
         let (meta, counts) = (Meta::empty(), Counts::default());
-        let mut reader = Self { connection, generation, meta, counts };
+        let mut reader = Self { connection, generation, meta, counts, ancestors: Vec::new() };
         let pairs = reader.pairs("SELECT name, value FROM meta")?;
         reader.check_schema(&pairs)?;
         (reader.meta, reader.counts) =
             decode_meta(&pairs).map_err(|fault| damaged(reader.path(), fault))?;
+        reader.ancestors = decode_ancestors(&pairs);
         Ok(reader)
     }
 
     /// A reader over an open file whose tables are empty.
     pub(super) fn over_empty(connection: Connection, generation: Generation) -> Self {
-        Self { connection, generation, meta: Meta::empty(), counts: Counts::default() }
+        let (meta, counts, ancestors) = (Meta::empty(), Counts::default(), Vec::new());
+        Self { connection, generation, meta, counts, ancestors }
     }
 
     fn check_schema(&self, pairs: &[(String, String)]) -> Result<()> {
@@ -119,17 +123,54 @@ impl Reader {
         self.counts.free
     }
 
+    /// Whether this generation is one of the next few that were made from `earlier`. Then a row with
+    /// an id that `earlier` had is as it was there, but for a file's size and time.
+    pub fn descends_from(&self, earlier: &Generation) -> bool {
+        self.ancestors.contains(&earlier.stamp_ns)
+    }
+
+    /// The ancestors that a generation made from this one has.
+    pub(super) fn lineage(&self) -> Vec<u64> {
+        let first = (self.ancestors.len() + 1).saturating_sub(ANCESTORS_MAX);
+        let own = (self.generation.number > 0).then_some(self.generation.stamp_ns);
+        self.ancestors.iter().skip(first).copied().chain(own).collect()
+    }
+
     /// Every file, sorted by path.
     ///
     /// # Errors
     /// Index: the file is damaged.
     pub fn files(&self) -> Result<Vec<FileRow>> {
+        self.files_since(FreeIds::default())
+    }
+
+    /// Every file whose id was free in `before`, sorted by path.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn files_since(&self, before: FreeIds) -> Result<Vec<FileRow>> {
         let mut files = Vec::new();
         let sql = "SELECT id, path, hash, size, mtime_ns, encoding, language, place, lines, \
                    imports FROM file";
-        self.scan(sql, &mut |batch| decode_files(batch, &mut files))?;
+        let sql = format!("{sql}{}", from("id", before.file));
+        self.scan(&sql, &mut |batch| decode_files(batch, &mut files))?;
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
+    }
+
+    /// The id of every file with its size and modification time.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn file_times(&self) -> Result<Vec<(u32, u64, i64)>> {
+        let mut times = Vec::new();
+        self.scan("SELECT id, size, mtime_ns FROM file", &mut |batch| {
+            let (ids, sizes, mtimes) = (batch.u32s(0)?, batch.u64s(1)?, batch.i64s(2)?);
+            let row = |row| (ids.value(row), sizes.value(row), mtimes.value(row));
+            times.extend((0..batch.len()).map(row));
+            Ok(())
+        })?;
+        Ok(times)
     }
 
     /// Every chunk, in no particular order, one call of `each` a row.
@@ -137,9 +178,18 @@ impl Reader {
     /// # Errors
     /// Index: the file is damaged; `each` may have seen a part of the rows.
     pub fn chunks(&self, each: &mut dyn FnMut(ChunkRow)) -> Result<()> {
+        self.chunks_since(FreeIds::default(), each)
+    }
+
+    /// Every chunk of a file whose id was free in `before`, as [`Reader::chunks`] gives them.
+    ///
+    /// # Errors
+    /// Index: the file is damaged; `each` may have seen a part of the rows.
+    pub fn chunks_since(&self, before: FreeIds, each: &mut dyn FnMut(ChunkRow)) -> Result<()> {
         let sql = "SELECT file_id, pos, line_start, line_end, byte_start, byte_end, kind, symbol, \
                    defines, parents, signature, doc_start, doc_end, vector_id, words FROM chunk";
-        self.scan(sql, &mut |batch| decode_chunks(batch, each))
+        let sql = format!("{sql}{}", from("file_id", before.file));
+        self.scan(&sql, &mut |batch| decode_chunks(batch, each))
     }
 
     /// Every vector.
@@ -147,13 +197,30 @@ impl Reader {
     /// # Errors
     /// Index: the file is damaged.
     pub fn vectors(&self) -> Result<Vectors> {
-        let rows = self.count("vector")?;
+        self.vectors_since(FreeIds::default())
+    }
+
+    /// How many vectors there are.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn vector_count(&self) -> Result<usize> {
+        self.count("vector")
+    }
+
+    /// Every vector whose id was free in `before`.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn vectors_since(&self, before: FreeIds) -> Result<Vectors> {
+        let rows = if before.vector == 0 { self.count("vector")? } else { 0 };
         let mut vectors = Vectors {
             ids: Vec::with_capacity(rows),
             values: Vec::with_capacity(rows * self.meta.dim),
         };
         let mut dim = None;
-        self.scan("SELECT id, \"values\" FROM vector", &mut |batch| {
+        let sql = format!("SELECT id, \"values\" FROM vector{}", from("id", before.vector));
+        self.scan(&sql, &mut |batch| {
             decode_vectors(batch, &mut dim, &mut vectors)
         })?;
         Ok(if vectors.ids.is_sorted() { vectors } else { ascending(&vectors) })
@@ -180,8 +247,17 @@ impl Reader {
     /// # Errors
     /// Index: the file is damaged.
     pub fn words(&self) -> Result<Vec<(u32, String)>> {
+        self.words_since(FreeIds::default())
+    }
+
+    /// Every word whose id was free in `before`.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn words_since(&self, before: FreeIds) -> Result<Vec<(u32, String)>> {
         let mut words = Vec::new();
-        self.scan("SELECT id, text FROM word", &mut |batch| {
+        let sql = format!("SELECT id, text FROM word{}", from("id", before.word));
+        self.scan(&sql, &mut |batch| {
             let (ids, texts) = (batch.u32s(0)?, batch.texts(1)?);
             words.extend((0..batch.len()).map(|row| (ids.value(row), texts.value(row).to_owned())));
             Ok(())
@@ -330,6 +406,11 @@ impl Reader {
     }
 }
 
+/// The condition that a column is at least `first`; none for 0.
+fn from(column: &str, first: u32) -> String {
+    if first == 0 { String::new() } else { format!(" WHERE {column} >= {first}") }
+}
+
 impl Meta {
     /// Of an index that nothing was published of.
     fn empty() -> Self {
@@ -366,6 +447,21 @@ pub(super) fn encode_meta(meta: &Meta, counts: &Counts) -> Vec<(String, String)>
     ];
     rows.extend(head.clone().map(|head| ("head", head)));
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// How many ancestors a generation remembers: a reader that has fallen further behind loads anew.
+const ANCESTORS_MAX: usize = 16;
+
+/// The row of the table `meta` that holds a generation's ancestors.
+pub(super) fn encode_ancestors(ancestors: &[u64]) -> (String, String) {
+    let stamps: Vec<String> = ancestors.iter().map(u64::to_string).collect();
+    ("ancestors".to_owned(), stamps.join(" "))
+}
+
+fn decode_ancestors(pairs: &[(String, String)]) -> Vec<u64> {
+    let found = pairs.iter().find(|(name, _)| name == "ancestors");
+    let stamps = found.map_or("", |(_, stamps)| stamps).split(' ');
+    stamps.filter_map(|stamp| stamp.parse().ok()).collect()
 }
 
 fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Fault> {

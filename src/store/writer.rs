@@ -11,7 +11,7 @@ use std::fs;
 use super::connect::{self, Access};
 use super::explain::{damaged, disk, duck};
 use super::generation::{self, PrivateFile};
-use super::reader::{Counts, Reader, encode_meta};
+use super::reader::{Counts, Reader, encode_ancestors, encode_meta};
 use super::{Base, Batch, Compared, Generation, Meta, WriterLock, rows};
 use crate::error::{Error, ErrorKind, Result};
 use crate::types::Hash;
@@ -225,7 +225,9 @@ impl Writer {
     pub fn publish(mut self, meta: &Meta) -> Result<Generation> {
         self.check_meta(meta)?;
         self.drop_unused()?;
-        self.replace("meta", &encode_meta(meta, &self.counts))?;
+        let mut rows = encode_meta(meta, &self.counts);
+        rows.push(encode_ancestors(&self.reader.lineage()));
+        self.replace("meta", &rows)?;
         self.run("CHECKPOINT")?;
         let rewrite = self.is_mostly_empty()?;
 

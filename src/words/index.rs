@@ -62,13 +62,9 @@ impl WordIndexBuilder {
                 }
             });
         }
-        let mean = lengths.iter().map(|l| f64::from(*l)).sum::<f64>() / lengths.len().max(1) as f64;
-        let norms = lengths
-            .iter()
-            .map(|length| K1 * (1.0 - B + B * *length as f32 / (mean as f32).max(1.0)))
-            .collect();
+        let norms = norms(&lengths);
         let ids = words.into_iter().map(|(id, word)| (word, id)).collect();
-        WordIndex { ids, starts, chunks, counts, norms }
+        WordIndex { ids, starts, chunks, counts, lengths, norms }
     }
 }
 
@@ -80,8 +76,17 @@ pub struct WordIndex {
     starts: Vec<u32>,
     chunks: Vec<u32>,
     counts: Vec<u8>,
+    /// Words of each chunk's body.
+    lengths: Vec<u32>,
     /// BM25's length term by chunk.
     norms: Vec<f32>,
+}
+
+/// BM25's length terms.
+fn norms(lengths: &[u32]) -> Vec<f32> {
+    let mean = lengths.iter().map(|l| f64::from(*l)).sum::<f64>() / lengths.len().max(1) as f64;
+    let norm = |length: &u32| K1 * (1.0 - B + B * *length as f32 / (mean as f32).max(1.0));
+    lengths.iter().map(norm).collect()
 }
 
 impl WordIndex {
@@ -94,6 +99,68 @@ impl WordIndex {
             scores[chunk] += idf * frequency / (frequency + self.norms[chunk]);
         }
         true
+    }
+
+    /// The index of other chunks, most of which are here already: `moved` gives the new position of
+    /// each of today's chunks (`None`: it goes), `fresh` the encoded words of the positions between,
+    /// ascending; `words` are new to the dictionary.
+    #[must_use]
+    pub fn follow(
+        self,
+        moved: &[Option<u32>],
+        fresh: &[(u32, &[u8])],
+        words: Vec<(u32, String)>,
+    ) -> Self {
+        let Self { mut ids, starts: old_starts, chunks: old_chunks, counts: old_counts, .. } = self;
+        let end = words.iter().map(|(id, _)| *id as usize + 1).max().unwrap_or(0);
+        let end = end.max(old_starts.len().saturating_sub(1));
+        ids.extend(words.into_iter().map(|(id, word)| (word, id)));
+
+        let mut lengths = vec![0; moved.iter().flatten().count() + fresh.len()];
+        for (length, to) in self.lengths.iter().zip(moved) {
+            if let Some(to) = to {
+                lengths[*to as usize] = *length;
+            }
+        }
+        let mut added: Vec<(u32, u32, u8)> = Vec::new();
+        for (chunk, encoded) in fresh {
+            lengths[*chunk as usize] = decode_each(encoded, |id, count| {
+                if (id as usize) < end {
+                    added.push((id, *chunk, count));
+                }
+            });
+        }
+        added.sort_unstable();
+
+        let mut starts = Vec::with_capacity(end + 1);
+        let mut chunks = Vec::with_capacity(old_chunks.len() + added.len());
+        let mut counts = Vec::with_capacity(old_chunks.len() + added.len());
+        let mut added = added.into_iter().peekable();
+        for id in 0..end {
+            starts.push(chunks.len() as u32);
+            let old = match (old_starts.get(id), old_starts.get(id + 1)) {
+                (Some(start), Some(end)) => *start as usize..*end as usize,
+                _ => 0..0,
+            };
+            for at in old {
+                let Some(chunk) = moved[old_chunks[at] as usize] else { continue };
+                while let Some((_, before, count)) =
+                    added.next_if(|(word, before, _)| *word as usize == id && *before < chunk)
+                {
+                    chunks.push(before);
+                    counts.push(count);
+                }
+                chunks.push(chunk);
+                counts.push(old_counts[at]);
+            }
+            while let Some((_, chunk, count)) = added.next_if(|(word, ..)| *word as usize == id) {
+                chunks.push(chunk);
+                counts.push(count);
+            }
+        }
+        starts.push(chunks.len() as u32);
+        let norms = norms(&lengths);
+        Self { ids, starts, chunks, counts, lengths, norms }
     }
 
     /// In how many chunks the word occurs.
