@@ -1,5 +1,6 @@
 //! What does the server say of itself, which tools has it, and who answers a call?
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -14,7 +15,7 @@ use rmcp::service::RequestContext;
 
 use super::argument::{self, Argument, Arguments};
 use super::guard::guarded;
-use super::{duplicates, escape, search, similar, status};
+use super::{duplicates, escape, search, setup, similar, status};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::worker::Handle;
@@ -98,18 +99,25 @@ enum Tool {
     FindDuplicates,
     FindSimilar,
     IndexStatus,
+    PrepareMcpSetup,
     SearchCode,
 }
 
 impl Tool {
-    const ALL: [Self; 4] =
-        [Self::FindDuplicates, Self::FindSimilar, Self::IndexStatus, Self::SearchCode];
+    const ALL: [Self; 5] = [
+        Self::FindDuplicates,
+        Self::FindSimilar,
+        Self::IndexStatus,
+        Self::PrepareMcpSetup,
+        Self::SearchCode,
+    ];
 
     fn spec(self) -> &'static Spec {
         match self {
             Self::FindDuplicates => &duplicates::SPEC,
             Self::FindSimilar => &similar::SPEC,
             Self::IndexStatus => &status::SPEC,
+            Self::PrepareMcpSetup => &setup::SPEC,
             Self::SearchCode => &search::SPEC,
         }
     }
@@ -121,6 +129,8 @@ pub(super) struct Door {
     /// Characters of a result.
     pub(super) result_chars_max: usize,
     pub(super) rights: Rights,
+    /// The served folder.
+    pub(super) root: PathBuf,
     allowed: Duration,
 }
 
@@ -131,6 +141,15 @@ impl Door {
             rights,
             result_chars_max: config.search.result_chars_max,
             allowed: Duration::from_secs(config.limits.request_s),
+            root: config.root.clone(),
+        }
+    }
+
+    /// How long a call of `tool` may take. The set-up may build SAI.
+    fn allowed(&self, tool: Tool) -> Duration {
+        match tool {
+            Tool::PrepareMcpSetup => setup::ALLOWED,
+            _ => self.allowed,
         }
     }
 
@@ -144,6 +163,7 @@ impl Door {
             Tool::FindDuplicates => Ok(duplicates::answer(self, &given).await?),
             Tool::FindSimilar => similar::answer(self, &given).await,
             Tool::IndexStatus => Ok(status::answer(self).await?),
+            Tool::PrepareMcpSetup => Ok(setup::answer(self, &given).await?),
             Tool::SearchCode => Ok(search::answer(self, &given).await?),
         }
     }
@@ -182,7 +202,7 @@ impl ServerHandler for Door {
             return Err(unknown_tool(&request.name));
         };
         let call = self.answer(tool, request);
-        match guarded(self.allowed, context.ct.cancelled(), call).await {
+        match guarded(self.allowed(tool), context.ct.cancelled(), call).await {
             Ok(result) => Ok(result.into()),
             Err(Refusal::Result(error)) => Ok(failure(&error, tool.spec()).into()),
             Err(Refusal::Call(error)) => Err(invalid(&error, tool.spec())),

@@ -16,6 +16,7 @@ mod hits;
 mod json;
 mod search;
 mod session;
+mod setup;
 mod similar;
 mod status;
 

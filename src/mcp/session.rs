@@ -14,6 +14,7 @@ use rmcp::transport::{Transport, io};
 use rmcp::{RoleServer, ServiceExt};
 
 use super::door::{Door, Rights};
+use super::setup;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::worker::Handle;
@@ -61,6 +62,7 @@ async fn session(config: Config, rights: Rights) -> Result<()> {
             let _ = ended.await;
         }
     }
+    setup::idle().await;
     Ok(())
 }
 

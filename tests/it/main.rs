@@ -18,6 +18,9 @@ mod embed;
 mod files;
 mod mcp;
 mod search;
+mod setup;
+#[cfg(unix)]
+mod setup_script;
 mod store;
 mod support;
 mod sync;

@@ -17,11 +17,16 @@ const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25
 const MODERN: &str = "2026-07-28";
 
 /// The tools, in the order of the list.
-const TOOLS: &[&str] =
-    &["sai_find_duplicates", "sai_find_similar", "sai_index_status", "sai_search_code"];
+const TOOLS: &[&str] = &[
+    "sai_find_duplicates",
+    "sai_find_similar",
+    "sai_index_status",
+    "sai_prepare_mcp_setup",
+    "sai_search_code",
+];
 
 /// Those that change something.
-const WRITING: &[&str] = &[];
+const WRITING: &[&str] = &["sai_prepare_mcp_setup"];
 
 /// A running server and the pipes to it.
 struct Client {
