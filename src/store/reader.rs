@@ -220,9 +220,7 @@ impl Reader {
         };
         let mut dim = None;
         let sql = format!("SELECT id, \"values\" FROM vector{}", from("id", before.vector));
-        self.scan(&sql, &mut |batch| {
-            decode_vectors(batch, &mut dim, &mut vectors)
-        })?;
+        self.scan(&sql, &mut |batch| decode_vectors(batch, &mut dim, &mut vectors))?;
         Ok(if vectors.ids.is_sorted() { vectors } else { ascending(&vectors) })
     }
 

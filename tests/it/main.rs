@@ -22,6 +22,9 @@ mod hooks;
 mod mcp;
 mod mcp_page;
 mod search;
+mod setup;
+#[cfg(unix)]
+mod setup_script;
 mod store;
 mod support;
 mod sync;
