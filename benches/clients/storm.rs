@@ -224,8 +224,8 @@ struct Writer<'a> {
     /// Files other than markers that are edited.
     others: Vec<String>,
     has_sync: bool,
-    /// How long each kind of run takes, the longest so far.
-    longest: [Duration; 3],
+    /// How long each kind of run takes of late.
+    usual: [Duration; 3],
     generation: u64,
     done: Done,
     wrong: Vec<String>,
@@ -247,7 +247,7 @@ impl<'a> Writer<'a> {
             revision: 0,
             others: Vec::new(),
             has_sync: help.is_ok_and(|done| done.status.success()),
-            longest: [Duration::ZERO; 3],
+            usual: [Duration::ZERO; 3],
             generation: 0,
             done: Done::default(),
             wrong: Vec::new(),
@@ -268,7 +268,7 @@ impl<'a> Writer<'a> {
         let started = Instant::now();
         let done = sai(&self.args.sai, self.tree.path(), &args).output();
         let done = done.map_err(|error| format!("cannot run the binary: {error}"))?;
-        self.longest = [started.elapsed(); 3];
+        self.usual = [started.elapsed(); 3];
         self.note();
         serde_json::from_slice(&done.stdout).map_err(|_| {
             format!("the first index failed: {}", String::from_utf8_lossy(&done.stderr))
@@ -359,7 +359,7 @@ impl<'a> Writer<'a> {
             self.mark(marker, true);
         }
         if self.random.chance(40) {
-            let moment = self.longest[kind].mul_f64(self.random.below(1100) as f64 / 1000.0);
+            let moment = self.usual[kind].mul_f64(self.random.below(1100) as f64 / 1000.0);
             thread::sleep(moment.saturating_sub(started.elapsed()));
             let before = self.generation;
             self.kill(first);
@@ -367,7 +367,7 @@ impl<'a> Writer<'a> {
             self.done.killed_and_published += u64::from(self.generation > before);
         } else {
             self.end(first, RUNS[kind]);
-            self.longest[kind] = self.longest[kind].max(started.elapsed());
+            self.usual[kind] = (self.usual[kind] * 3 + started.elapsed()) / 4;
         }
         if let Some(second) = second {
             self.end(second, RUNS[0]);
