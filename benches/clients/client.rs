@@ -83,6 +83,14 @@ impl Server {
         }
     }
 
+    /// Calls a tool without waiting for its answer.
+    pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> Result<(), String> {
+        self.last_id += 1;
+        let params = json!({"name": tool, "arguments": arguments});
+        self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": "tools/call",
+            "params": params}))
+    }
+
     /// The structured answer of a tool; an answer that says `isError` is an error.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, String> {
         let params = json!({"name": tool, "arguments": arguments});
@@ -91,13 +99,6 @@ impl Server {
             return Err(format!("{tool} {arguments}: {}", result["content"]));
         }
         Ok(result["structuredContent"].take())
-    }
-
-    /// The names of the tools.
-    pub(crate) fn tools(&mut self) -> Result<Vec<String>, String> {
-        let list = self.request("tools/list", &json!({}))?;
-        let tools = list["tools"].as_array().into_iter().flatten();
-        Ok(tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect())
     }
 
     pub(crate) fn id(&self) -> u32 {

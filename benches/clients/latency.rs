@@ -46,22 +46,13 @@ fn measure(args: &Args, report: &mut Report) -> Result<(), String> {
     report.row("index bytes", made["index_bytes"].clone());
     report.row("first index, s", started.elapsed().as_secs_f64());
 
-    let allowed = sai(&args.sai, tree.path(), &["mcp", "--allow-write", "--help"]).output();
-    let allowed = allowed.is_ok_and(|done| done.status.success());
-    let flags: &[&str] = if allowed { &["--allow-write"] } else { &[] };
-    let mut server = Server::start(&args.sai, tree.path(), flags)?;
-    let tools = server.tools()?;
-    let syncs = sai(&args.sai, tree.path(), &["sync", "--help"]).output();
-
-    let mut ways = vec![Way::Command(&["index"])];
-    if syncs.is_ok_and(|done| done.status.success()) {
-        ways.push(Way::Command(&["sync"]));
-    }
-    for tool in ["sai_refresh", "sai_sync"] {
-        if allowed && tools.iter().any(|listed| listed == tool) {
-            ways.push(Way::Tool(tool));
-        }
-    }
+    let mut server = Server::start(&args.sai, tree.path(), &["--allow-write"])?;
+    let ways = [
+        Way::Command(&["index"]),
+        Way::Command(&["sync"]),
+        Way::Tool("sai_refresh"),
+        Way::Tool("sai_sync"),
+    ];
     for way in ways {
         let (mut whole, mut calls, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         for (round, file) in files.iter().enumerate() {

@@ -223,9 +223,8 @@ struct Writer<'a> {
     revision: u32,
     /// Files other than markers that are edited.
     others: Vec<String>,
-    has_sync: bool,
-    /// How long each kind of run takes, the longest so far.
-    longest: [Duration; 3],
+    /// How long each kind of run takes of late, and a server's sync.
+    usual: [Duration; 4],
     generation: u64,
     done: Done,
     wrong: Vec<String>,
@@ -236,7 +235,6 @@ const RUNS: [&[&str]; 3] = [&["index"], &["index", "--force"], &["sync"]];
 
 impl<'a> Writer<'a> {
     fn new(args: &'a Args, tree: &'a Tree, shared: &'a Shared, seed: u64) -> Self {
-        let help = sai(&args.sai, tree.path(), &["sync", "--help"]).output();
         Self {
             args,
             tree,
@@ -246,8 +244,7 @@ impl<'a> Writer<'a> {
             possible: Allowed::default(),
             revision: 0,
             others: Vec::new(),
-            has_sync: help.is_ok_and(|done| done.status.success()),
-            longest: [Duration::ZERO; 3],
+            usual: [Duration::ZERO; 4],
             generation: 0,
             done: Done::default(),
             wrong: Vec::new(),
@@ -268,7 +265,7 @@ impl<'a> Writer<'a> {
         let started = Instant::now();
         let done = sai(&self.args.sai, self.tree.path(), &args).output();
         let done = done.map_err(|error| format!("cannot run the binary: {error}"))?;
-        self.longest = [started.elapsed(); 3];
+        self.usual = [started.elapsed(); 4];
         self.note();
         serde_json::from_slice(&done.stdout).map_err(|_| {
             format!("the first index failed: {}", String::from_utf8_lossy(&done.stderr))
@@ -337,7 +334,14 @@ impl<'a> Writer<'a> {
         while Instant::now() < end {
             self.edit();
             self.settle();
-            self.round();
+            self.shared.writing.store(true, Ordering::Relaxed);
+            if self.random.chance(20) {
+                self.serve();
+            } else {
+                self.round();
+            }
+            self.note();
+            self.shared.writing.store(false, Ordering::Relaxed);
             thread::sleep(Duration::from_millis(self.random.below(300) as u64));
         }
     }
@@ -346,10 +350,9 @@ impl<'a> Writer<'a> {
     fn round(&mut self) {
         let kind = match self.random.below(100) {
             0..25 => 1,
-            25..60 if self.has_sync => 2,
+            25..50 => 2,
             _ => 0,
         };
-        self.shared.writing.store(true, Ordering::Relaxed);
         let started = Instant::now();
         let first = self.start(kind);
         let second = self.random.chance(15).then(|| self.start(0));
@@ -359,7 +362,7 @@ impl<'a> Writer<'a> {
             self.mark(marker, true);
         }
         if self.random.chance(40) {
-            let moment = self.longest[kind].mul_f64(self.random.below(1100) as f64 / 1000.0);
+            let moment = self.usual[kind].mul_f64(self.random.below(1100) as f64 / 1000.0);
             thread::sleep(moment.saturating_sub(started.elapsed()));
             let before = self.generation;
             self.kill(first);
@@ -367,13 +370,34 @@ impl<'a> Writer<'a> {
             self.done.killed_and_published += u64::from(self.generation > before);
         } else {
             self.end(first, RUNS[kind]);
-            self.longest[kind] = self.longest[kind].max(started.elapsed());
+            self.usual[kind] = (self.usual[kind] * 3 + started.elapsed()) / 4;
         }
         if let Some(second) = second {
             self.end(second, RUNS[0]);
         }
-        self.note();
-        self.shared.writing.store(false, Ordering::Relaxed);
+    }
+
+    /// Lets a server bring the index up to date, and kills some at it.
+    fn serve(&mut self) {
+        const SERVED: usize = 3;
+        self.done.runs += 1;
+        let (tool, nothing) = ("sai_sync", json!({}));
+        let server = Server::start(&self.args.sai, self.tree.path(), &["--allow-write"]);
+        let started = Instant::now();
+        let done = server.and_then(|mut server| {
+            if self.random.chance(40) {
+                server.begin(tool, &nothing)?;
+                let share = self.random.below(1100) as f64 / 1000.0;
+                thread::sleep(self.usual[SERVED].mul_f64(share));
+                self.done.killed += 1;
+                drop(server);
+                return Ok(());
+            }
+            server.call(tool, &nothing)?;
+            self.usual[SERVED] = (self.usual[SERVED] * 3 + started.elapsed()) / 4;
+            server.close()
+        });
+        self.wrong.extend(done.err());
     }
 
     fn start(&mut self, kind: usize) -> Child {
@@ -441,7 +465,7 @@ impl<'a> Writer<'a> {
         report.row(
             "writer",
             json!({"edits": edits, "runs": runs, "killed": killed,
-                "killed_after_publishing": killed_and_published, "sync": self.has_sync}),
+                "killed_after_publishing": killed_and_published}),
         );
         std::mem::take(&mut self.wrong).into_iter().for_each(|wrong| report.violation(wrong));
         Ok(())

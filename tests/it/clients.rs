@@ -13,6 +13,8 @@ use crate::support::{Repo, repo};
 fn indexed() -> Repo {
     let repo = repo(
         r#"
+//- /src/net/mod.rs
+pub fn connect() {}
 //- /src/parse.py
 def parse_header(line):
     """Splits a header line at its colon."""
@@ -132,10 +134,19 @@ mod rmcp_client {
 
     #[test]
     fn rmcp_calls_every_tool_in_both_eras() {
+        calls_every_tool(&["mcp"]);
+    }
+
+    #[test]
+    fn rmcp_calls_every_tool_of_a_server_that_may_write() {
+        calls_every_tool(&["mcp", "--allow-write"]);
+    }
+
+    fn calls_every_tool(args: &[&str]) {
         let repo = indexed();
         run(async {
             for (era, version) in eras() {
-                let (client, mut process) = connect(repo.path(), &["mcp"], era).await;
+                let (client, mut process) = connect(repo.path(), args, era).await;
                 let server = client.peer_info().expect("the server said who it is");
                 assert_eq!(server.protocol_version, version);
                 let called = call_every_tool(&client).await;
