@@ -120,8 +120,8 @@ fn counting_endpoint() -> (Vec<(String, String)>, Arc<AtomicUsize>) {
     let settings = [
         ("embedder.kind", "http"),
         ("embedder.http.url", url.as_str()),
-        ("embedder.http.query_prefix", "QUESTION "),
-        ("embedder.http.passage_prefix", "PASSAGE "),
+        ("embedder.http.query_prefix", "QUESTION"),
+        ("embedder.http.passage_prefix", "PASSAGE"),
     ];
     let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
     (settings.iter().map(owned).collect(), count)
@@ -190,8 +190,8 @@ fn a_question_is_embedded_as_a_question_and_code_as_a_passage() {
     let settings = [
         ("embedder.kind", "http"),
         ("embedder.http.url", url.as_str()),
-        ("embedder.http.query_prefix", "QUESTION "),
-        ("embedder.http.passage_prefix", "PASSAGE "),
+        ("embedder.http.query_prefix", "QUESTION"),
+        ("embedder.http.passage_prefix", "PASSAGE"),
     ];
     let handle = support::handle_with(repo.path(), &settings);
     handle.index(sai::request::IndexQuery::default()).wait().expect("indexed");
@@ -201,9 +201,9 @@ fn a_question_is_embedded_as_a_question_and_code_as_a_passage() {
         .expect("found");
     handle.similar(like(Subject::Code("fn x() {}".into()))).wait().expect("found");
     let seen = seen.lock().expect("done");
-    assert!(seen.iter().any(|text| text.contains("QUESTION where")), "{seen:?}");
-    assert!(seen.iter().any(|text| text.contains("PASSAGE fn x() {}")), "{seen:?}");
-    assert!(!seen.iter().any(|text| text.contains("PASSAGE where")), "{seen:?}");
+    assert!(seen.iter().any(|text| text.contains("QUESTIONwhere")), "{seen:?}");
+    assert!(seen.iter().any(|text| text.contains("PASSAGEfn x() {}")), "{seen:?}");
+    assert!(!seen.iter().any(|text| text.contains("PASSAGEwhere")), "{seen:?}");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn filters_never_cost_hits() {
     for (languages, paths) in
         [(vec![Language::Python], vec![]), (vec![], vec!["far/**".to_owned()])]
     {
-        let text = "how long is the retry delay".to_owned();
+        let text = "mix the paint of a colour with a retry delay".to_owned();
         let query =
             SearchQuery { text, limit: Some(10), languages, paths, ..SearchQuery::default() };
         let reply = handle.search(query).wait().expect("found");
@@ -373,7 +373,9 @@ fn the_status_knows_what_is_stale_and_who_writes() {
         assert!(fresh[name].is_u64(), "{name}");
     }
     assert_eq!(fresh["languages"][0]["language"], "rust");
-    assert_eq!(fresh["skipped"], json!([]), "only `.git` and the index are left out, by rule");
+    let reasons: Vec<&Value> =
+        fresh["skipped"].as_array().expect("a list").iter().map(|row| &row["reason"]).collect();
+    assert_eq!(reasons, ["index_folder", "pruned"], "the index itself and `.git`");
     repo.write("src/retry_1.rs", "fn changed() {}\n");
     repo.write("src/new.rs", "fn new() {}\n");
     repo.remove("src/retry_2.rs");

@@ -2,11 +2,16 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::mcp::Client;
+use crate::setup::checkout;
 use crate::support::{Repo, repo};
+
+/// The tool whose answer depends on where the program lies and how it was built.
+const PREPARE: &str = "sai_prepare_mcp_setup";
 
 /// A small project with a copy in it.
 fn project() -> Repo {
@@ -44,11 +49,12 @@ fn questions() -> Vec<(&'static str, Value)> {
         ("sai_refresh", json!({"paths": ["src/retry.rs"]})),
         ("sai_sync", json!({})),
         ("sai_index_repo", json!({"path": "."})),
+        (PREPARE, json!({"client": "claude-code"})),
     ]
 }
 
 /// A tool's description, its arguments, and the request with its answer.
-fn section(tool: &Value, arguments: &Value, answer: &Value, root: &Path) -> String {
+fn section(tool: &Value, arguments: &Value, answer: &Value, places: &Places) -> String {
     let mut out = format!("> {}\n\n", tool["description"].as_str().expect("a description"));
     let properties = tool["inputSchema"]["properties"].as_object().expect("properties");
     if !properties.is_empty() {
@@ -65,7 +71,7 @@ fn section(tool: &Value, arguments: &Value, answer: &Value, root: &Path) -> Stri
     let structured = &answer["structuredContent"];
     if structured.is_object() {
         let mut steady = structured.clone();
-        settle(&mut steady, root);
+        settle(&mut steady, places);
         let text = serde_json::to_string_pretty(&steady).expect("JSON");
         let _ = write!(out, "````json\n{text}\n````\n");
     } else {
@@ -89,8 +95,11 @@ fn kind(property: &Value) -> String {
     }
 }
 
+/// Paths of this run, and what the page shows for them.
+type Places = [(String, &'static str)];
+
 /// Replaces what differs from run to run and from machine to machine.
-fn settle(value: &mut Value, root: &Path) {
+fn settle(value: &mut Value, places: &Places) {
     match value {
         Value::Object(object) => {
             for (name, value) in object {
@@ -100,14 +109,15 @@ fn settle(value: &mut Value, root: &Path) {
                     "age_s" => *value = json!(12),
                     "index_bytes" => *value = json!(1_847_296),
                     "phase" => *value = Value::Null,
-                    _ => settle(value, root),
+                    _ => settle(value, places),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| settle(item, root)),
+        Value::Array(items) => items.iter_mut().for_each(|item| settle(item, places)),
         Value::String(text) => {
-            let root = root.to_str().expect("a plain path");
-            *text = text.replace(root, "/path/to/project");
+            for (place, shown) in places {
+                *text = text.replace(place.as_str(), shown);
+            }
         }
         _ => {}
     }
@@ -123,7 +133,23 @@ fn the_page_shows_what_the_server_answers() {
     let tools = tools.as_array().expect("tools");
     let mut page = kept.clone();
     let questions = questions();
+    let (source, program) = checkout("#!/bin/sh\n");
+    let mut preparing = Client::spawn({
+        let mut command = Command::new(program);
+        command.arg("mcp").arg("--root").arg(repo.path());
+        command
+    });
+    preparing.initialize("2025-11-25");
+    let text = |path: &Path| path.canonicalize().expect("ours").to_string_lossy().into_owned();
+    let places =
+        [(text(repo.path()), "/path/to/project"), (text(source.path()), "/path/to/sai")];
     for (name, arguments) in &questions {
+        let is_default_build = cfg!(all(feature = "bundled-duckdb", feature = "fastembed"));
+        if *name == PREPARE && !is_default_build {
+            println!("skipped: the answer of `{name}` is that of the default build");
+            continue;
+        }
+        let client = if *name == PREPARE { &mut preparing } else { &mut client };
         let tool = tools.iter().find(|tool| tool["name"] == *name).expect("it is listed");
         let mut answer = client.call(name, arguments.clone());
         while answer["structuredContent"]["state"] == "running" {
@@ -133,7 +159,7 @@ fn the_page_shows_what_the_server_answers() {
         let begin = format!("<!-- captured: {name} -->\n");
         let start = page.find(&begin).expect("every tool has its place") + begin.len();
         let end = start + page[start..].find("<!-- end -->").expect("every place ends");
-        page.replace_range(start..end, &section(tool, arguments, &answer, repo.path()));
+        page.replace_range(start..end, &section(tool, arguments, &answer, &places));
     }
     for tool in tools {
         let name = tool["name"].as_str().expect("a name");

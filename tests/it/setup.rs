@@ -158,7 +158,7 @@ fn skills_and_the_block_of_agents_md_come_and_go() {
 }
 
 /// A checkout with `script` in place of the set-up script, and this program in it.
-fn checkout(script: &str) -> (tempfile::TempDir, PathBuf) {
+pub(crate) fn checkout(script: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("target/release/sai");
     fs::create_dir_all(program.parent().unwrap()).unwrap();

@@ -635,15 +635,18 @@ fn syncs_of_hooks_wait_one_at_a_time() {
     let dir = IndexDir::new(repo.path().join(".index"));
     let lock = dir.lock(Duration::from_secs(5)).unwrap();
     let in_turn = || handle.sync(SyncQuery { in_turn: true, ..SyncQuery::default() });
-    let waiting = in_turn();
-    while dir.wait_alone().unwrap().is_some() {
-        std::thread::yield_now();
+    let (send, answers) = std::sync::mpsc::channel();
+    for _ in 0..2 {
+        let (job, send) = (in_turn(), send.clone());
+        std::thread::spawn(move || send.send(job.wait().unwrap()));
     }
+    // One of the two waits for the lock; the other one leaves its work to it.
+    let first = answers.recv().unwrap();
+    assert_eq!(first.notes, ["another sync waits already and will see the same changes"]);
     repo.write("b.rs", "fn b() {}\n");
-    let second = in_turn().wait().unwrap();
-    assert_eq!(second.notes, ["another sync waits already and will see the same changes"]);
     drop(lock);
-    assert_eq!(refreshed(&waiting.wait().unwrap()), ["b.rs"], "it looks after it has waited");
+    let second = answers.recv().unwrap();
+    assert_eq!(refreshed(&second), ["b.rs"], "it looks after it has waited");
 }
 
 /// `git add path`, also of one that is gone.
