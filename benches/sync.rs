@@ -54,13 +54,13 @@ fn main() {
 fn measure(name: &str, handle: &Handle, file: &Path, update: &dyn Fn(&Handle) -> bool) {
     let (mut published, mut searchable) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        let word = format!("{}_{round}", name.replace(' ', "_"));
+        let word = format!("quokka{}round{round}", name.len());
         let mut open = fs::File::options().append(true).open(file).expect("ours");
         writeln!(open, "// {word}").expect("ours");
         let started = Instant::now();
         assert!(update(handle));
         published.push(started.elapsed());
-        assert!(search(handle, &word), "{word}");
+        assert!(search(handle, &word), "`{word}` is not found");
         searchable.push(started.elapsed());
     }
     show(&format!("{name}: published"), published);
@@ -68,9 +68,14 @@ fn measure(name: &str, handle: &Handle, file: &Path, update: &dyn Fn(&Handle) ->
 }
 
 fn search(handle: &Handle, text: &str) -> bool {
-    let query =
-        SearchQuery { text: text.into(), mode: Some(Mode::Exact), ..SearchQuery::default() };
-    !handle.search(query).wait().expect("answered").hits.is_empty()
+    let query = SearchQuery {
+        text: text.into(),
+        mode: Some(Mode::Lexical),
+        include_text: true,
+        ..SearchQuery::default()
+    };
+    let hits = handle.search(query).wait().expect("answered").hits;
+    hits.iter().any(|hit| hit.snippet.contains(text))
 }
 
 fn timed(work: impl Fn()) -> Duration {

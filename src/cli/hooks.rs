@@ -1,5 +1,7 @@
 //! `sai hooks`: lets git keep the index fresh, or no longer.
 
+use std::fmt::Write;
+
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
@@ -58,7 +60,7 @@ fn text(reply: &HooksReply, action: Action) -> String {
             HookState::Other => "does something else",
             HookState::Missing => "not there",
         };
-        text.push_str(&format!("  {:<13}  {state}\n", hook.name));
+        let _ = writeln!(text, "  {:<13}  {state}", hook.name);
     }
     if reply.is_shared && matches!(action, Action::Install) {
         text.push_str(

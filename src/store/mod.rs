@@ -87,6 +87,17 @@ pub struct FileRow {
     pub imports: Vec<String>,
 }
 
+/// What tells whether a file is as it was indexed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileStamp {
+    pub id: u32,
+    pub path: RelPath,
+    pub hash: Hash,
+    pub size: u64,
+    pub mtime_ns: i64,
+    pub place: Place,
+}
+
 /// A row of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkRow {

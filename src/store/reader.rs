@@ -3,6 +3,7 @@
 //! Everything is read column-wise in batches. Nothing is cached: what a caller keeps in memory, the
 //! caller holds.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use duckdb::arrow::array::BinaryArray;
@@ -11,7 +12,7 @@ use duckdb::{Connection, Statement};
 use super::connect::{self, Access};
 use super::explain::{damaged, duck, rebuild};
 use super::rows::{self, Columns, Fault, optional, optional_u32};
-use super::{ChunkRow, FileRow, Generation, Meta, SCHEMA_VERSION, Vectors};
+use super::{ChunkRow, FileRow, FileStamp, Generation, Meta, SCHEMA_VERSION, Vectors};
 use crate::error::{Error, Result};
 use crate::types::{ChunkKind, Hash, Language, LineRange, Place, RelPath};
 
@@ -158,6 +159,18 @@ impl Reader {
         Ok(files)
     }
 
+    /// What every file was when it was indexed, sorted by path.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn file_stamps(&self) -> Result<Vec<FileStamp>> {
+        let mut stamps = Vec::new();
+        let sql = "SELECT id, path, hash, size, mtime_ns, place FROM file";
+        self.scan(sql, &mut |batch| decode_stamps(batch, &mut stamps))?;
+        stamps.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(stamps)
+    }
+
     /// The id of every file with its size and modification time.
     ///
     /// # Errors
@@ -238,6 +251,40 @@ impl Reader {
             Ok(())
         })?;
         Ok(keys)
+    }
+
+    /// The ids of the vectors with some of `keys`.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn vectors_of(&self, keys: &HashSet<Hash>) -> Result<Vec<(Hash, u32)>> {
+        let mut found = Vec::new();
+        self.scan("SELECT key, id FROM vector", &mut |batch| {
+            let (hashes, ids) = (batch.hashes(0)?, batch.u32s(1)?);
+            for row in 0..batch.len() {
+                let key = hashes.value(row)?;
+                if keys.contains(&key) {
+                    found.push((key, ids.value(row)));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The ids of some words.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn words_of(&self, words: &HashSet<&str>) -> Result<Vec<(u32, String)>> {
+        let mut found = Vec::new();
+        self.scan("SELECT id, text FROM word", &mut |batch| {
+            let (ids, texts) = (batch.u32s(0)?, batch.texts(1)?);
+            let rows = (0..batch.len()).filter(|row| words.contains(texts.value(*row)));
+            found.extend(rows.map(|row| (ids.value(row), texts.value(row).to_owned())));
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// Every word with its id.
@@ -534,6 +581,25 @@ fn decode_files(batch: &Columns<'_>, files: &mut Vec<FileRow>) -> Result<(), Fau
             place: place.value(places.value(row))?,
             lines: lines.value(row),
             imports: imports.value(row),
+        });
+    }
+    Ok(())
+}
+
+fn decode_stamps(batch: &Columns<'_>, stamps: &mut Vec<FileStamp>) -> Result<(), Fault> {
+    let (ids, paths, hashes) = (batch.u32s(0)?, batch.texts(1)?, batch.hashes(2)?);
+    let (sizes, mtimes, places) = (batch.u64s(3)?, batch.i64s(4)?, batch.texts(5)?);
+    let mut place = Names::new(Place::from_name);
+    stamps.reserve(batch.len());
+    for row in 0..batch.len() {
+        let path = paths.value(row);
+        stamps.push(FileStamp {
+            id: ids.value(row),
+            path: RelPath::new(Path::new(path)).ok_or_else(|| format!("`{path}` is no path"))?,
+            hash: hashes.value(row)?,
+            size: sizes.value(row),
+            mtime_ns: mtimes.value(row),
+            place: place.value(places.value(row))?,
         });
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Turns a plan into rows: files are prepared in parallel, batch by batch, while the batch before is
 //! being inserted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
@@ -13,7 +13,7 @@ use super::{Phase, Progress};
 use crate::config::Config;
 use crate::embed::{Embedder, Passage, quantise};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Batch, ChunkRow, FileRow, VectorRow, Writer};
+use crate::store::{Batch, ChunkRow, FileRow, FreeIds, VectorRow, Writer};
 use crate::turn::Turn;
 use crate::types::{Hash, RelPath};
 use crate::words::encode;
@@ -21,6 +21,9 @@ use crate::words::encode;
 /// A batch ends at this many files or bytes, so that memory stays bounded.
 const BATCH_FILES: usize = 512;
 const BATCH_BYTES: u64 = 12 << 20;
+
+/// For so many files it is quicker to look up what is stored than to know all of it.
+const FEW_FILES: usize = 64;
 
 /// What was done.
 #[derive(Debug, Default)]
@@ -47,10 +50,20 @@ pub(super) fn apply(
     report: &Reporter,
     turn: &Turn,
 ) -> Result<Applied> {
-    let mut rows = Rows::new(writer)?;
     let removed: Vec<u32> = plan.removed.iter().map(|(id, _)| *id).collect();
     writer.delete_files(&removed)?;
     let mut applied = Applied::default();
+    if plan.read.len() <= FEW_FILES && batches(&plan.read).count() <= 1 {
+        let prepared: Vec<Prepared> =
+            plan.read.par_iter().map(|file| prepare(config, file)).collect();
+        let mut rows = Rows::of(writer, &prepared)?;
+        let ready = rows.collect(prepared, embedder, &mut applied)?;
+        let (done, total, chunks) = (plan.read.len(), plan.read.len(), ready.batch.chunks.len());
+        report.tell(Progress { phase: Phase::Indexing, done, total, chunks });
+        ready.insert(writer)?;
+        return Ok(applied);
+    }
+    let mut rows = Rows::new(writer)?;
     let (mut done, mut chunks) = (0, 0);
     // The inserting thread lags one batch behind the preparing ones.
     std::thread::scope(|scope| -> Result<()> {
@@ -58,9 +71,7 @@ pub(super) fn apply(
         let writer = &mut *writer;
         let inserting = scope.spawn(move || -> Result<()> {
             for ready in receive {
-                writer.delete_files(&ready.replaced)?;
-                writer.touch_files(&ready.touched)?;
-                writer.insert(&ready.batch)?;
+                ready.insert(writer)?;
             }
             Ok(())
         });
@@ -108,6 +119,14 @@ struct Ready {
     touched: Vec<(u32, u64, i64)>,
 }
 
+impl Ready {
+    fn insert(&self, writer: &mut Writer) -> Result<()> {
+        writer.delete_files(&self.replaced)?;
+        writer.touch_files(&self.touched)?;
+        writer.insert(&self.batch)
+    }
+}
+
 /// Gives out ids and knows what is stored already.
 struct Rows {
     next_file: u32,
@@ -118,19 +137,33 @@ struct Rows {
 }
 
 impl Rows {
+    /// Knows everything that is stored.
     fn new(writer: &Writer) -> Result<Self> {
         let base = writer.reader();
-        let vectors: HashMap<_, _, _> = base.vector_keys()?.into_iter().collect();
-        let words: HashMap<_, _, _> =
-            base.words()?.into_iter().map(|(id, word)| (word, id)).collect();
-        let free = base.free_ids();
-        Ok(Self {
+        Ok(Self::with(base.free_ids(), base.vector_keys()?, base.words()?))
+    }
+
+    /// Knows what is stored of what some prepared files need.
+    fn of(writer: &Writer, prepared: &[Prepared]) -> Result<Self> {
+        let (mut keys, mut words) = (HashSet::new(), HashSet::new());
+        for file in prepared {
+            if let Prepared::Ready(file) = file {
+                keys.extend(passages(file).map(|passage| vector_key(&passage)));
+                words.extend(file.words.words.iter().map(String::as_str));
+            }
+        }
+        let base = writer.reader();
+        Ok(Self::with(base.free_ids(), base.vectors_of(&keys)?, base.words_of(&words)?))
+    }
+
+    fn with(free: FreeIds, vectors: Vec<(Hash, u32)>, words: Vec<(u32, String)>) -> Self {
+        Self {
             next_file: free.file,
             next_vector: free.vector,
             next_word: free.word,
-            vectors,
-            words,
-        })
+            vectors: vectors.into_iter().collect(),
+            words: words.into_iter().map(|(id, word)| (word, id)).collect(),
+        }
     }
 
     /// Rows for a batch of prepared files.
@@ -181,9 +214,7 @@ impl Rows {
         let mut ids = Vec::new();
         let mut missing = Vec::new();
         for file in files {
-            for (chunk, context) in file.pieces.chunks.iter().zip(&file.contexts) {
-                let code = &file.content.text[chunk.bytes.clone()];
-                let passage = Passage { path: file.path.as_str(), context, code };
+            for passage in passages(file) {
                 let key = vector_key(&passage);
                 let id = *self.vectors.entry(key).or_insert_with(|| {
                     missing.push((key, self.next_vector, passage));
@@ -260,6 +291,15 @@ impl Rows {
         self.words.insert(word, id);
         id
     }
+}
+
+/// What is embedded of a file, chunk by chunk.
+fn passages(file: &ReadyFile) -> impl Iterator<Item = Passage<'_>> {
+    file.pieces.chunks.iter().zip(&file.contexts).map(|(chunk, context)| Passage {
+        path: file.path.as_str(),
+        context,
+        code: &file.content.text[chunk.bytes.clone()],
+    })
 }
 
 /// Everything that decides a vector, within one model.

@@ -10,7 +10,7 @@ use super::read;
 use super::scope::{Candidate, Listing, SkipReason};
 use crate::config::{Config, FilesConfig};
 use crate::error::Result;
-use crate::store::{Compared, FileRow, Reader};
+use crate::store::{Compared, FileStamp, Reader};
 use crate::types::{Hash, Place, RelPath};
 
 /// How far apart two times must be to be told apart on every file system: on FAT they are even
@@ -115,16 +115,19 @@ pub fn plan(
     let Some(reader) = current else { return Ok(everything(listing)) };
     let trusted_ns =
         compared.map_or(i64::MIN, |compared| compared.began_ns.saturating_sub(TICK_NS));
-    let mut known: HashMap<RelPath, FileRow> =
-        reader.files()?.into_iter().map(|row| (row.path.clone(), row)).collect();
+    // Both are sorted by path, so they are walked side by side.
+    let mut known = reader.file_stamps()?.into_iter().peekable();
     let mut left_out: HashMap<String, String> = reader.skipped()?.into_iter().collect();
     let mut plan = Plan::default();
     for file in &listing.files {
         let is_trusted = file.changed_ns < trusted_ns;
-        let as_indexed = |row: &FileRow| row.size == file.size && row.mtime_ns == file.mtime_ns;
-        let in_scope = |row: &FileRow| files.generated || row.place != Place::Generated;
+        while let Some(gone) = known.next_if(|row| row.path < file.path) {
+            plan.removed.push((gone.id, gone.path));
+        }
+        let as_indexed = |row: &FileStamp| row.size == file.size && row.mtime_ns == file.mtime_ns;
+        let in_scope = |row: &FileStamp| files.generated || row.place != Place::Generated;
         let mut is_doubtful = false;
-        let (known, left_out) = match known.remove(&file.path) {
+        let (known, left_out) = match known.next_if(|row| row.path == file.path) {
             Some(row) if as_indexed(&row) && in_scope(&row) && is_trusted => continue,
             Some(row) => {
                 is_doubtful = as_indexed(&row) && in_scope(&row);
@@ -140,7 +143,7 @@ pub fn plan(
         };
         plan.read.push(ToRead { file: file.clone(), known, left_out, is_doubtful });
     }
-    plan.removed = known.into_values().map(|row| (row.id, row.path)).collect();
+    plan.removed.extend(known.map(|row| (row.id, row.path)));
     plan.removed.sort();
     Ok(plan)
 }
@@ -150,7 +153,7 @@ pub fn plan(
 /// # Errors
 /// Index: the index is damaged.
 pub fn named(reader: &Reader, listing: &Listing, paths: &Paths) -> Result<Plan> {
-    let rows = reader.files()?.into_iter().filter(|row| paths.hold(row.path.as_str()));
+    let rows = reader.file_stamps()?.into_iter().filter(|row| paths.hold(row.path.as_str()));
     let mut known: HashMap<RelPath, (u32, Hash)> =
         rows.map(|row| (row.path, (row.id, row.hash))).collect();
     let mut left_out: HashMap<String, String> = reader.skipped()?.into_iter().collect();

@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
         progress: Option<ProgressFn>,
         turn: &'a Turn,
     ) -> Result<Option<Self>> {
-        const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
+        const FOREVER: Duration = Duration::from_hours(24);
         let report = Reporter { progress };
         report.phase(Phase::Waiting);
         let means = Means::open(config)?;

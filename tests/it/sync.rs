@@ -16,6 +16,7 @@ use sai::request::{
     SyncQuery,
 };
 use sai::store::IndexDir;
+use sai::types::Mode;
 use sai::worker::Handle;
 
 use crate::support::{self, Repo};
@@ -693,6 +694,26 @@ enum Edit {
     Reset,
 }
 
+/// What a worker answers to some questions, but for the time it took.
+fn answers(handle: &Handle) -> Vec<String> {
+    let modes = [Mode::Hybrid, Mode::Lexical, Mode::Semantic, Mode::Exact];
+    let ask = |text: &str, mode: Mode| {
+        let query = SearchQuery {
+            text: text.into(),
+            mode: Some(mode),
+            explain: true,
+            limit: Some(20),
+            ..SearchQuery::default()
+        };
+        let reply = handle.search(query).wait().expect("answered");
+        format!("{text} {mode:?} {} {:#?}", reply.generation, reply.hits)
+    };
+    ["shared", "name_7 call", "line", "a"]
+        .iter()
+        .flat_map(|text| modes.map(|mode| ask(text, mode)))
+        .collect()
+}
+
 /// What brings the index up to date, in part or whole.
 #[derive(Clone, Debug)]
 enum Upkeep {
@@ -832,11 +853,16 @@ proptest! {
         let repo = support::repo("//- /src/a.rs\nfn a() {}\n");
         let handle = support::handle(repo.path());
         index(&handle);
+        // A server that is asked all along takes over one generation after the other.
+        let server = support::handle(repo.path());
+        answers(&server);
         for (round, upkeep) in &rounds {
             round.iter().for_each(|e| edit(&repo, e));
             keep_up(&handle, upkeep);
+            answers(&server);
         }
         sync(&handle);
+        prop_assert_eq!(answers(&server), answers(&support::handle(repo.path())));
         let kept = state(&repo);
         handle.index(IndexQuery { force: true, progress: None }).wait().expect("forced");
         prop_assert_eq!(kept, state(&repo));
