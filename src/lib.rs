@@ -4,6 +4,7 @@
 // Doors: how is it asked, how is the answer shown?
 pub mod cli;
 pub mod mcp;
+pub mod setup;
 
 // Spine: what can be asked, and who answers?
 pub mod request;

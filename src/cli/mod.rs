@@ -20,6 +20,7 @@ mod print;
 mod progress;
 mod refresh;
 mod search;
+mod setup;
 mod similar;
 mod status;
 mod sync;
@@ -118,6 +119,7 @@ enum Command {
     Config(config::ConfigArgs),
     Doctor(doctor::DoctorArgs),
     Mcp(mcp::McpArgs),
+    Setup(setup::SetupArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -240,6 +242,7 @@ fn run(command: Command, session: &Session) -> Result<u8, Ended> {
         Command::Config(args) => config::run(&args, session),
         Command::Doctor(args) => doctor::run(&args, session),
         Command::Mcp(args) => mcp::run(&args, session),
+        Command::Setup(args) => setup::run(&args, session),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -17,7 +17,7 @@ use super::argument::{self, Argument, Arguments};
 use super::fresh::Fresh;
 use super::guard::guarded;
 use super::index_repo::Jobs;
-use super::{duplicates, escape, index_repo, refresh, search, similar, status, sync};
+use super::{duplicates, escape, index_repo, refresh, search, setup, similar, status, sync};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::worker::Handle;
@@ -103,17 +103,19 @@ enum Tool {
     FindSimilar,
     IndexRepo,
     IndexStatus,
+    PrepareMcpSetup,
     Refresh,
     SearchCode,
     Sync,
 }
 
 impl Tool {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::FindDuplicates,
         Self::FindSimilar,
         Self::IndexRepo,
         Self::IndexStatus,
+        Self::PrepareMcpSetup,
         Self::Refresh,
         Self::SearchCode,
         Self::Sync,
@@ -125,6 +127,7 @@ impl Tool {
             Self::FindSimilar => &similar::SPEC,
             Self::IndexRepo => &index_repo::SPEC,
             Self::IndexStatus => &status::SPEC,
+            Self::PrepareMcpSetup => &setup::SPEC,
             Self::Refresh => &refresh::SPEC,
             Self::SearchCode => &search::SPEC,
             Self::Sync => &sync::SPEC,
@@ -139,7 +142,11 @@ impl Tool {
             Self::IndexRepo => Some("indexing"),
             Self::Refresh => Some("refresh"),
             Self::Sync => Some("sync"),
-            Self::FindDuplicates | Self::FindSimilar | Self::IndexStatus | Self::SearchCode => None,
+            Self::FindDuplicates
+            | Self::FindSimilar
+            | Self::IndexStatus
+            | Self::PrepareMcpSetup
+            | Self::SearchCode => None,
         }
     }
 }
@@ -167,6 +174,15 @@ impl Door {
             rights,
             result_chars_max: config.search.result_chars_max,
             allowed: Duration::from_secs(config.limits.request_s),
+            root: config.root.clone(),
+        }
+    }
+
+    /// How long a call of `tool` may take. The set-up may build SAI.
+    fn allowed(&self, tool: Tool) -> Duration {
+        match tool {
+            Tool::PrepareMcpSetup => setup::ALLOWED,
+            _ => self.allowed,
         }
     }
 
@@ -185,6 +201,7 @@ impl Door {
             Tool::FindSimilar => similar::answer(self, &given).await,
             Tool::IndexRepo => Ok(index_repo::answer(self, &given, context).await?),
             Tool::IndexStatus => Ok(status::answer(self).await?),
+            Tool::PrepareMcpSetup => Ok(setup::answer(self, &given).await?),
             Tool::Refresh => Ok(refresh::answer(self, &given).await?),
             Tool::SearchCode => Ok(search::answer(self, &given).await?),
             Tool::Sync => Ok(sync::answer(self, &given).await?),
@@ -225,7 +242,7 @@ impl ServerHandler for Door {
             return Err(unknown_tool(&request.name));
         };
         let call = self.answer(tool, request, &context);
-        match guarded(self.allowed, context.ct.cancelled(), call).await {
+        match guarded(self.allowed(tool), context.ct.cancelled(), call).await {
             Ok(result) => Ok(result.into()),
             Err(Refusal::Result(error)) => Ok(failure(&error, tool.spec()).into()),
             Err(Refusal::Call(error)) => Err(invalid(&error, tool.spec())),

@@ -19,6 +19,7 @@ mod json;
 mod refresh;
 mod search;
 mod session;
+mod setup;
 mod similar;
 mod status;
 mod sync;

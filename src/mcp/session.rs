@@ -16,6 +16,7 @@ use rmcp::transport::{Transport, io};
 use rmcp::{RoleServer, ServiceExt};
 
 use super::door::{Door, Rights};
+use super::setup;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::worker::Handle;
@@ -72,6 +73,7 @@ async fn session(config: &Config, rights: Rights, handle: Handle) -> Result<()> 
             let _ = tokio::time::timeout(GOODBYE_MAX, ended).await;
         }
     }
+    setup::idle().await;
     Ok(())
 }
 

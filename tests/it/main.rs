@@ -20,6 +20,9 @@ mod files;
 mod hooks;
 mod mcp;
 mod search;
+mod setup;
+#[cfg(unix)]
+mod setup_script;
 mod store;
 mod support;
 mod sync;

@@ -22,13 +22,14 @@ const TOOLS: &[&str] = &[
     "sai_find_similar",
     "sai_index_repo",
     "sai_index_status",
+    "sai_prepare_mcp_setup",
     "sai_refresh",
     "sai_search_code",
     "sai_sync",
 ];
 
 /// Those that change something.
-const WRITING: &[&str] = &["sai_index_repo", "sai_refresh", "sai_sync"];
+const WRITING: &[&str] = &["sai_index_repo", "sai_prepare_mcp_setup", "sai_refresh", "sai_sync"];
 
 /// A running server and the pipes to it.
 struct Client {

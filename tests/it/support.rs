@@ -175,7 +175,8 @@ pub(crate) fn sai_with_stdin(root: &Path, args: &[&str], stdin: &str) -> Output 
     output(done)
 }
 
-fn output(done: std::process::Output) -> Output {
+/// What a process that has ended said.
+pub(crate) fn output(done: std::process::Output) -> Output {
     Output {
         code: done.status.code().unwrap_or(-1),
         stdout: String::from_utf8(done.stdout).expect("stdout is UTF-8"),

@@ -9,9 +9,14 @@ use regex::Regex;
 /// Who may import whom. Imports point downward: doors, spine, rooms, tools, ground.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("main", &[]),
-    // Doors. The command line starts the server; both show code highlighted or plain.
-    ("cli", &["mcp", "request", "worker", "hooks", "parse", "config", "error", "log", "types"]),
-    ("mcp", &["request", "worker", "config", "error", "types"]),
+    // Doors. The command line starts the server; both show code highlighted or plain, and both can
+    // prepare a set-up.
+    (
+        "cli",
+        &["mcp", "setup", "request", "worker", "hooks", "parse", "config", "error", "log", "types"],
+    ),
+    ("mcp", &["setup", "request", "worker", "config", "error", "turn", "types"]),
+    ("setup", &["error", "turn", "types"]),
     // Spine.
     ("request", &["duplicates", "retrieval", "sync", "worker", "error", "turn"]),
     (
@@ -73,7 +78,11 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("grep_searcher", &["retrieval"]),
     ("grep_regex", &["retrieval"]),
     ("ignore", &["sync"]),
-    ("serde_yaml", &["config"]),
+    ("serde_yaml", &["config", "setup"]),
+    ("jsonc_parser", &["setup"]),
+    ("toml_edit", &["setup"]),
+    ("textdiff", &["setup"]),
+    ("shlex", &["setup"]),
     ("tracing_subscriber", &["log"]),
     ("anyhow", &["cli"]),
     ("thiserror", &["error"]),
