@@ -55,6 +55,20 @@ pub(super) struct SetupArgs {
     command: Option<String>,
 }
 
+impl SetupArgs {
+    /// Whether something is given that only a client's entry has.
+    fn is_for_a_client(&self) -> bool {
+        let shapes_entry = self.allow_write || self.allow_setup || self.command.is_some();
+        shapes_entry || self.scope.is_some()
+    }
+}
+
+fn not_for_clients(what: &str) -> Ended {
+    Error::usage(format!("`{what}` goes into the project and starts nothing"))
+        .hint("leave out --scope, --command, --allow-write and --allow-setup")
+        .into()
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ScopeArg {
     Project,
@@ -84,6 +98,7 @@ pub(super) fn run(args: &SetupArgs, session: &Session) -> Result<u8, Ended> {
     let root = session.root()?;
     let wanted = if args.remove { Wanted::Absent } else { Wanted::Present };
     match what.as_str() {
+        SKILLS | AGENTS_MD if args.is_for_a_client() => Err(not_for_clients(what)),
         SKILLS => show(args, session, &setup::skills(&root, wanted)?, None),
         AGENTS_MD => show(args, session, &[setup::agents_md(&root, wanted)?], None),
         name => {

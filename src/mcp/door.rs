@@ -174,7 +174,6 @@ impl Door {
             rights,
             result_chars_max: config.search.result_chars_max,
             allowed: Duration::from_secs(config.limits.request_s),
-            root: config.root.clone(),
         }
     }
 

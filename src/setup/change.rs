@@ -82,6 +82,10 @@ impl Change {
         }
         let Some(after) = &self.after else {
             fs::remove_file(&file).map_err(|e| self.failed("remove", e))?;
+            if file != self.file && fs::symlink_metadata(&self.file).is_ok() {
+                // A link to nothing would be in the way of the next who makes the file.
+                fs::remove_file(&self.file).map_err(|e| self.failed("remove", e))?;
+            }
             self.remove_empty_folders();
             return Ok(Written { backup: None });
         };

@@ -125,6 +125,7 @@ fn wrong_questions_and_broken_files_change_nothing() {
         (&["setup", "cursor", "--scope", "planet"], "project, user"),
         (&["setup", "windsurf", "--scope", "project"], "`sai setup windsurf --scope user`"),
         (&["setup", "cursor", "--write"], "line "),
+        (&["setup", "skills", "--scope", "user"], "goes into the project"),
         (&["setup", "cursor", "--remove", "--allow-write"], "cannot be used with"),
     ] {
         let output = person.sai(args).exits(2);

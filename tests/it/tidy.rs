@@ -65,7 +65,7 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("tree_sitter", &["parse"]),
     ("tree_sitter_highlight", &["parse"]),
     ("rmcp", &["mcp"]),
-    ("rustix", &["mcp"]),
+    ("rustix", &["mcp", "setup"]),
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
     ("ureq", &["embed"]),
