@@ -141,8 +141,7 @@ fn the_page_shows_what_the_server_answers() {
     });
     preparing.initialize("2025-11-25");
     let text = |path: &Path| path.canonicalize().expect("ours").to_string_lossy().into_owned();
-    let places =
-        [(text(repo.path()), "/path/to/project"), (text(source.path()), "/path/to/sai")];
+    let places = [(text(repo.path()), "/path/to/project"), (text(source.path()), "/path/to/sai")];
     for (name, arguments) in &questions {
         let is_default_build = cfg!(all(feature = "bundled-duckdb", feature = "fastembed"));
         if *name == PREPARE && !is_default_build {
