@@ -268,7 +268,8 @@ impl ServerHandler for Door {
         if request.uri != status::URI {
             let uri = escape::clip(&request.uri, 200);
             let message = format!("no resource `{uri}`; the resources are: {}", status::URI);
-            return Err(ErrorData::resource_not_found(message, None));
+            let data = serde_json::json!({ "uri": uri });
+            return Err(ErrorData::resource_not_found(message, Some(data)));
         }
         let text = guarded(self.allowed, context.ct.cancelled(), status::text(self)).await;
         let text = text.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;

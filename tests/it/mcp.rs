@@ -753,6 +753,7 @@ fn the_status_is_the_same_in_every_form() {
 
     let missing = client.request("resources/read", json!({"uri": "file:///etc/passwd"}));
     assert_eq!(missing["error"]["code"], -32002);
+    assert_eq!(missing["error"]["data"]["uri"], "file:///etc/passwd");
     assert!(missing["error"]["message"].as_str().expect("a message").contains("sai://status"));
 }
 
