@@ -113,6 +113,11 @@ fn settle(value: &mut Value, places: &Places) {
                 }
             }
         }
+        // The last digits are the machine's own.
+        Value::Number(number) if number.is_f64() => {
+            let number = number.as_f64().expect("it is one");
+            *value = json!((number * 1000.0).round() / 1000.0);
+        }
         Value::Array(items) => items.iter_mut().for_each(|item| settle(item, places)),
         Value::String(text) => {
             for (place, shown) in places {
