@@ -8,7 +8,7 @@
 
 use std::sync::Mutex;
 
-use ndarray::{Array2, ArrayView2, linalg::general_mat_mul};
+use ndarray::{Array2, linalg::general_mat_mul};
 use rayon::prelude::*;
 
 use super::Matrix;
@@ -45,21 +45,25 @@ pub fn neighbours(
     let blocks: Vec<&[usize]> = rows.chunks(BLOCK_ROWS).collect();
     let nearest: Vec<Mutex<Vec<Vec<Neighbour>>>> =
         blocks.iter().map(|block| Mutex::new(vec![Vec::new(); block.len()])).collect();
-    let pairs: Vec<(usize, usize)> =
-        (0..blocks.len()).flat_map(|a| (a..blocks.len()).map(move |b| (a, b))).collect();
-    pairs.par_iter().try_for_each(|&(a, b)| -> Result<()> {
-        check()?;
-        let near = near_pairs(matrix, blocks[a], blocks[b], a == b, min);
-        let (first_a, first_b) = (a * BLOCK_ROWS, b * BLOCK_ROWS);
-        // One lock at a time: two blocks never wait for each other.
-        let mut lists = nearest[a].lock().expect("no thread panics while it holds a block");
-        for pair in &near {
-            insert(&mut lists[pair.a], pair.other(first_b + pair.b), count);
-        }
-        drop(lists);
-        let mut lists = nearest[b].lock().expect("no thread panics while it holds a block");
-        for pair in &near {
-            insert(&mut lists[pair.b], pair.other(first_a + pair.a), count);
+    (0..blocks.len()).into_par_iter().try_for_each(|a| -> Result<()> {
+        let mut product = Product::new(matrix, blocks[a]);
+        for b in a..blocks.len() {
+            check()?;
+            let near = product.near_pairs(matrix, blocks[b], a == b, min);
+            if near.is_empty() {
+                continue;
+            }
+            let (first_a, first_b) = (a * BLOCK_ROWS, b * BLOCK_ROWS);
+            // One lock at a time: two blocks never wait for each other.
+            let mut lists = nearest[a].lock().expect("no thread panics while it holds a block");
+            for pair in &near {
+                insert(&mut lists[pair.a], pair.other(first_b + pair.b), count);
+            }
+            drop(lists);
+            let mut lists = nearest[b].lock().expect("no thread panics while it holds a block");
+            for pair in &near {
+                insert(&mut lists[pair.b], pair.other(first_a + pair.a), count);
+            }
         }
         Ok(())
     })?;
@@ -80,32 +84,96 @@ impl Pair {
     }
 }
 
-/// The pairs between two blocks with a cosine of at least `min`; each pair once within one block.
-fn near_pairs(matrix: &Matrix, a: &[usize], b: &[usize], is_same: bool, min: f32) -> Vec<Pair> {
-    let (left, right) = (floats(matrix, a), floats(matrix, b));
-    let mut dots = Array2::<f32>::zeros((a.len(), b.len()));
-    general_mat_mul(1.0, &left, &right.t(), 0.0, &mut dots);
-    let norms: Vec<f32> = b.iter().map(|row| matrix.inverse_norm(*row)).collect();
-    let mut near = Vec::new();
-    for (at, dots) in dots.outer_iter().enumerate() {
-        let norm = matrix.inverse_norm(a[at]);
-        let from = if is_same { at + 1 } else { 0 };
-        let dots = dots.to_slice().expect("a product is laid out row by row");
-        for ((other, dot), other_norm) in (from..).zip(&dots[from..]).zip(&norms[from..]) {
-            let cosine = dot * norm * other_norm;
-            if cosine >= min && norm > 0.0 && *other_norm > 0.0 {
-                near.push(Pair { a: at, b: other, cosine });
+/// The products of one block with others, in memory that is used again.
+struct Product {
+    left: Array2<f32>,
+    left_norms: Vec<f32>,
+    right: Array2<f32>,
+    dots: Array2<f32>,
+}
+
+impl Product {
+    fn new(matrix: &Matrix, rows: &[usize]) -> Self {
+        let mut left = Array2::zeros((rows.len(), matrix.dim()));
+        fill(&mut left, matrix, rows);
+        Self {
+            left,
+            left_norms: norms(matrix, rows),
+            right: Array2::zeros((0, 0)),
+            dots: Array2::zeros((0, 0)),
+        }
+    }
+
+    /// The pairs with the rows of another block that have a cosine of at least `min`; each pair once
+    /// where it is the same block.
+    fn near_pairs(
+        &mut self,
+        matrix: &Matrix,
+        rows: &[usize],
+        is_same: bool,
+        min: f32,
+    ) -> Vec<Pair> {
+        if self.right.nrows() != rows.len() {
+            self.right = Array2::zeros((rows.len(), matrix.dim()));
+            self.dots = Array2::zeros((self.left.nrows(), rows.len()));
+        }
+        fill(&mut self.right, matrix, rows);
+        general_mat_mul(1.0, &self.left, &self.right.t(), 0.0, &mut self.dots);
+        let norms = norms(matrix, rows);
+        let mut near = Vec::new();
+        for (at, dots) in self.dots.outer_iter().enumerate() {
+            let dots = dots.to_slice().expect("a product is laid out row by row");
+            let from = if is_same { at + 1 } else { 0 };
+            let row = Row { at, norm: self.left_norms[at], min };
+            row.near(from, dots, &norms, &mut near);
+        }
+        near
+    }
+}
+
+/// A row of a product.
+struct Row {
+    at: usize,
+    norm: f32,
+    min: f32,
+}
+
+impl Row {
+    /// Collects the columns from `from` on that are near.
+    fn near(&self, from: usize, dots: &[f32], norms: &[f32], near: &mut Vec<Pair>) {
+        // Nearly all columns are far, so they are looked at many at a time.
+        const STEP: usize = 32;
+        if self.norm == 0.0 {
+            return;
+        }
+        let steps = dots[from..].chunks(STEP).zip(norms[from..].chunks(STEP));
+        for (start, (dots, norms)) in (from..).step_by(STEP).zip(steps) {
+            let cosine = |dot: f32, norm: f32| dot * self.norm * norm;
+            let nearest = dots.iter().zip(norms).map(|(dot, norm)| cosine(*dot, *norm));
+            if nearest.fold(f32::NEG_INFINITY, f32::max) < self.min {
+                continue;
+            }
+            for (b, (dot, norm)) in (start..).zip(dots.iter().zip(norms)) {
+                let cosine = cosine(*dot, *norm);
+                if cosine >= self.min && *norm > 0.0 {
+                    near.push(Pair { a: self.at, b, cosine });
+                }
             }
         }
     }
-    near
 }
 
-fn floats(matrix: &Matrix, rows: &[usize]) -> Array2<f32> {
-    let values: Vec<f32> =
-        rows.iter().flat_map(|row| matrix.row(*row)).map(|value| f32::from(*value)).collect();
-    let view = ArrayView2::from_shape((rows.len(), matrix.dim()), &values);
-    view.expect("every row has the matrix's dimension").to_owned()
+fn norms(matrix: &Matrix, rows: &[usize]) -> Vec<f32> {
+    rows.iter().map(|row| matrix.inverse_norm(*row)).collect()
+}
+
+fn fill(block: &mut Array2<f32>, matrix: &Matrix, rows: &[usize]) {
+    let block = block.as_slice_mut().expect("a block is laid out row by row");
+    for (values, row) in block.chunks_exact_mut(matrix.dim()).zip(rows) {
+        for (value, stored) in values.iter_mut().zip(matrix.row(*row)) {
+            *value = f32::from(*stored);
+        }
+    }
 }
 
 /// Keeps `list` in order and at most `count` long.
