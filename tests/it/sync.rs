@@ -16,7 +16,7 @@ use sai::request::{
     SyncQuery,
 };
 use sai::store::IndexDir;
-use sai::types::Mode;
+use sai::types::{Mode, RelPath};
 use sai::worker::Handle;
 
 use crate::support::{self, Repo};
@@ -45,11 +45,13 @@ fn refreshed(reply: &RefreshReply) -> Vec<&str> {
 }
 
 fn removed(reply: &RefreshReply) -> Vec<&str> {
-    reply.removed.iter().map(|path| path.as_str()).collect()
+    reply.removed.iter().map(RelPath::as_str).collect()
 }
 
 /// What the index holds, and what it says was left out.
-fn state(repo: &Repo) -> (BTreeMap<String, Vec<String>>, Vec<(String, String)>) {
+type State = (BTreeMap<String, Vec<String>>, Vec<(String, String)>);
+
+fn state(repo: &Repo) -> State {
     let reader = IndexDir::new(repo.path().join(".index")).open(256).expect("readable");
     (content(repo), reader.expect("published").skipped().expect("readable"))
 }
