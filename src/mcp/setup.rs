@@ -15,7 +15,7 @@ use crate::setup::{
 use crate::turn::Turn;
 
 /// How long the script may run: the first build compiles DuckDB.
-const SCRIPT: Duration = Duration::from_mins(60);
+const SCRIPT: Duration = Duration::from_hours(1);
 
 /// How long a call may take: the script, and ending it.
 pub(super) const ALLOWED: Duration = Duration::from_mins(61);

@@ -185,7 +185,7 @@ pub(super) fn read(file: &Path) -> Result<Option<String>> {
     let bytes = fs::read(file).map_err(unreadable)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = memchr::memchr_iter(b'\n', valid).count() + 1;
         Error::usage(format!("`{shown}` line {line}: not UTF-8"))
             .hint("nothing was changed; save the file as UTF-8")
     })?;

@@ -114,11 +114,13 @@ enum Base {
 }
 
 /// The same place under the home folder everywhere.
+#[expect(clippy::unnecessary_wraps, reason = "a row of the table reads better")]
 const fn home(file: &'static str) -> Option<UserFile> {
     let place = (Base::Home, file);
     Some(UserFile { linux: place, mac: place, windows: place, moved_by: None })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a row of the table reads better")]
 const fn home_or(
     variable: &'static str,
     inside: &'static str,
@@ -130,6 +132,7 @@ const fn home_or(
 }
 
 /// Under `~/.config`, under a folder of the home on macOS, under `%APPDATA%`.
+#[expect(clippy::unnecessary_wraps, reason = "a row of the table reads better")]
 const fn config(linux: &'static str, mac: &'static str, windows: &'static str) -> Option<UserFile> {
     Some(UserFile {
         linux: (Base::Config, linux),
@@ -186,10 +189,12 @@ impl Machine {
     /// # Errors
     /// As [`Machine::new`].
     pub fn this() -> Result<Self> {
-        let platform = match () {
-            () if cfg!(windows) => Platform::Windows,
-            () if cfg!(target_os = "macos") => Platform::Mac,
-            () => Platform::Linux,
+        let platform = if cfg!(windows) {
+            Platform::Windows
+        } else if cfg!(target_os = "macos") {
+            Platform::Mac
+        } else {
+            Platform::Linux
         };
         Self::new(platform, &|name| std::env::var_os(name))
     }

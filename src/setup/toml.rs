@@ -13,9 +13,10 @@ pub(super) fn set(text: &str, at: &[&str], name: &str, fields: &[Field]) -> Resu
     let servers = servers.as_table_like_mut().expect("`servers` gives tables alone");
     let is_new = servers.get(name).is_none();
     if is_new {
-        let entry = match inline {
-            true => Item::Value(Value::InlineTable(InlineTable::new())),
-            false => Item::Table(Table::new()),
+        let entry = if inline {
+            Item::Value(Value::InlineTable(InlineTable::new()))
+        } else {
+            Item::Table(Table::new())
         };
         servers.insert(name, entry);
     }
@@ -52,7 +53,7 @@ pub(super) fn has(text: &str, at: &[&str], name: &str) -> Result<bool, Fault> {
 fn parse(text: &str) -> Result<DocumentMut, Fault> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let start = error.span().map_or(0, |span| span.start).min(text.len());
-        let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = memchr::memchr_iter(b'\n', &text.as_bytes()[..start]).count() + 1;
         let what = error.message().lines().next().unwrap_or_default().to_owned();
         Fault::at(line, format!("not TOML: {what}"))
     })
