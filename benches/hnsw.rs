@@ -99,17 +99,15 @@ fn compare_scans(reader: &Reader, config: &Config, questions: &[String]) {
     let stored = reader.vectors().expect("readable");
     let matrix = Matrix::new(reader.meta().dim, stored.values);
     println!("{} vectors, {} questions", matrix.len(), vectors.len());
-    let (mut scan, mut truth) = (Vec::new(), Vec::new());
+    let (mut scan, mut truth) = (Times::default(), Vec::new());
     let mut cosines = Vec::new();
     for vector in &vectors {
-        let started = Instant::now();
-        matrix.cosines(vector, &mut cosines);
-        scan.push(started.elapsed().as_secs_f64() * 1e3);
+        scan.take(|| matrix.cosines(vector, &mut cosines));
         let mut sorted = cosines.clone();
         sorted.sort_unstable_by(|a, b| b.total_cmp(a));
         truth.push((sorted[9.min(sorted.len() - 1)], sorted[49.min(sorted.len() - 1)]));
     }
-    println!("exact scan: {}", spread(&mut scan));
+    println!("exact scan: {}", scan.shown());
 
     let before = memory_mib("VmRSS");
     let started = Instant::now();
@@ -123,11 +121,9 @@ fn compare_scans(reader: &Reader, config: &Config, questions: &[String]) {
         memory_mib("VmRSS").saturating_sub(before)
     });
     for looks_at in LOOKS_AT {
-        let (mut times, mut at_10, mut at_50) = (Vec::new(), 0.0, 0.0);
+        let (mut times, mut at_10, mut at_50) = (Times::default(), 0.0, 0.0);
         for (vector, (tenth, fiftieth)) in vectors.iter().zip(&truth) {
-            let started = Instant::now();
-            let ids = hnsw.nearest(vector, looks_at).expect("readable");
-            times.push(started.elapsed().as_secs_f64() * 1e3);
+            let ids = times.take(|| hnsw.nearest(vector, looks_at).expect("readable"));
             let rows = ids.iter().filter_map(|id| stored.ids.binary_search(id).ok());
             let found = matrix.cosines_at(vector, rows);
             // Of equal ones any will do.
@@ -138,10 +134,8 @@ fn compare_scans(reader: &Reader, config: &Config, questions: &[String]) {
             at_10 += share(10, *tenth) / vectors.len() as f64;
             at_50 += share(50, *fiftieth) / vectors.len() as f64;
         }
-        println!(
-            "hnsw, looks at {looks_at}: recall@10 {at_10:.3}, @50 {at_50:.3}; {}",
-            spread(&mut times)
-        );
+        let shown = times.shown();
+        println!("hnsw, looks at {looks_at}: recall@10 {at_10:.3}, @50 {at_50:.3}; {shown}");
     }
 }
 
@@ -151,7 +145,7 @@ fn compare_searches(exact: Config, hnsw: Config, questions: &[String]) {
     let status = hnsw.status(StatusQuery::default()).wait().expect("ready");
     println!("searched by {} {:?}", status.vector_search, status.vector_search_note);
     for mode in [Mode::Hybrid, Mode::Semantic] {
-        let (mut exact_times, mut hnsw_times) = (Vec::new(), Vec::new());
+        let (mut exact_times, mut hnsw_times) = (Times::default(), Times::default());
         let (mut same, mut shown, mut first) = (0, 0, 0);
         for text in questions {
             let one = ask(&exact, text, mode, &mut exact_times);
@@ -166,29 +160,46 @@ fn compare_searches(exact: Config, hnsw: Config, questions: &[String]) {
             shown += one.len();
             first += usize::from(one.first() == other.first());
         }
-        println!("{mode:?} search, exact: {}", spread(&mut exact_times));
+        println!("{mode:?} search, exact: {}", exact_times.shown());
         println!(
             "{mode:?} search, hnsw: {}; {:.1} % of the exact hits, {first} of {} first ones",
-            spread(&mut hnsw_times),
+            hnsw_times.shown(),
             100.0 * same as f64 / shown.max(1) as f64,
             questions.len()
         );
     }
 }
 
-fn ask(handle: &Handle, text: &str, mode: Mode, times: &mut Vec<f64>) -> SearchReply {
+fn ask(handle: &Handle, text: &str, mode: Mode, times: &mut Times) -> SearchReply {
     let query = SearchQuery { text: text.to_owned(), mode: Some(mode), ..SearchQuery::default() };
-    let started = Instant::now();
-    let reply = handle.search(query).wait().expect("answered");
-    times.push(started.elapsed().as_secs_f64() * 1e3);
-    reply
+    times.take(|| handle.search(query).wait().expect("answered"))
 }
 
-/// Median, 95th percentile and best of times in milliseconds.
-fn spread(times: &mut [f64]) -> String {
-    times.sort_unstable_by(f64::total_cmp);
-    let at = |share: usize| times[(times.len() - 1) * share / 100];
-    format!("p50 {:.2} ms, p95 {:.2} ms, best {:.2} ms", at(50), at(95), at(0))
+/// How long each question took, and what all of them cost.
+#[derive(Default)]
+struct Times {
+    wall_ms: Vec<f64>,
+    cpu_s: f64,
+}
+
+impl Times {
+    fn take<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        let (started, cpu) = (Instant::now(), cpu_seconds());
+        let done = work();
+        self.wall_ms.push(started.elapsed().as_secs_f64() * 1e3);
+        self.cpu_s += cpu_seconds() - cpu;
+        done
+    }
+
+    /// Median, 95th percentile and best, and the processor's time a question: what counts on a
+    /// machine that has other things to do.
+    fn shown(&mut self) -> String {
+        self.wall_ms.sort_unstable_by(f64::total_cmp);
+        let at = |share: usize| self.wall_ms[(self.wall_ms.len() - 1) * share / 100];
+        let cpu_ms = self.cpu_s * 1e3 / self.wall_ms.len() as f64;
+        let (p50, p95, best) = (at(50), at(95), at(0));
+        format!("p50 {p50:.2} ms, p95 {p95:.2} ms, best {best:.2} ms; {cpu_ms:.2} CPU ms each")
+    }
 }
 
 /// User and system time of this process.

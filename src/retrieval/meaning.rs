@@ -2,7 +2,7 @@
 //!
 //! Exactly: the question is compared with every vector. With an HNSW index ([`VectorSearch`]): with
 //! the vectors that the index proposes, those that it does not cover, and those of the best chunks by
-//! words. A cosine is computed the same way in both, so a chunk's score does not depend on how it was
+//! words and file. A cosine is computed the same way in both, so a chunk's score does not depend on how it was
 //! found, up to the mean and the deviation, which the second way takes from a sample.
 
 use super::catalog::Catalog;
@@ -145,7 +145,7 @@ pub(super) struct Meaning {
 
 impl Meaning {
     /// Compares a question's vector with the chunks that can matter under `filter`; `by_words` are
-    /// the best without it.
+    /// the best without it, by words and file.
     pub(super) fn of(
         catalog: &Catalog,
         filter: &Filter,

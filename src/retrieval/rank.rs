@@ -102,10 +102,11 @@ impl Scores<'_> {
     }
 
     /// Whether anything speaks for a chunk. One whose cosine could be known and is not does not
-    /// compete: it is far, and nothing else brought it up.
+    /// compete: it is far, and nothing else brought it up. With neither words nor meaning only its
+    /// file speaks.
     fn found(&self, chunk: usize) -> bool {
         match (&self.meaning, self.similarity(chunk)) {
-            (None, _) => self.word(chunk) > 0.0,
+            (None, _) => self.words.is_none() || self.word(chunk) > 0.0,
             (Some(_), None) => false,
             (Some(_), Some(cosine)) => cosine > 0.0 || self.word(chunk) > 0.0,
         }
