@@ -27,7 +27,7 @@ pub enum VectorSearch {
     #[default]
     Exact,
     /// An HNSW index proposes vectors.
-    Hnsw(Proposer),
+    Hnsw(Box<Proposer>),
 }
 
 impl VectorSearch {
@@ -79,7 +79,7 @@ pub(super) fn decide(
             .and_then(|vss| Hnsw::open(reader, &vss, config.limits.duckdb_memory_mib)),
     };
     match open {
-        Ok(Some(hnsw)) => (VectorSearch::Hnsw(Proposer::new(hnsw, catalog)), None),
+        Ok(Some(hnsw)) => (VectorSearch::Hnsw(Box::new(Proposer::new(hnsw, catalog))), None),
         Ok(None) => {
             let why = "no HNSW index was built for this generation; run `sai index`";
             (VectorSearch::Exact, Some(why.to_owned()))

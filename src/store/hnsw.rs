@@ -28,6 +28,10 @@ use crate::error::{Error, ErrorKind, Result};
 const UNCOVERED_PART: u64 = 10;
 /// An index is built anew once one of its vectors in so many is gone.
 const GONE_PART: u64 = 4;
+/// Memory that DuckDB may take beside the index itself, in MiB.
+const MEMORY_BESIDE_MIB: usize = 512;
+/// Bytes of a vector's edges and of what DuckDB keeps beside it.
+const EDGES_BYTES: usize = 512;
 /// How often a build looks whether it should stop.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -116,8 +120,9 @@ impl Hnsw {
             let built = mark.bytes;
             return Err(damaged(&path, format!("it has {found} bytes, built were {built}")));
         }
-        let connection = connect::open_hnsw(&path, Access::Read, vss, 1, memory_mib)?;
         let dim = reader.meta().dim;
+        let memory_mib = memory_mib.max(memory_needed_mib(mark.rows as usize, dim));
+        let connection = connect::open_hnsw(&path, Access::Read, vss, 1, memory_mib)?;
         let asked = Mutex::new(Asked { connection, looks_at: 0, failed: false });
         Ok(Some(Self { asked, path, mark, dim }))
     }
@@ -193,8 +198,9 @@ pub(super) fn build(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<HnswMark> {
     let access = Access::Write { spill: &private.spill() };
-    let connection =
-        connect::open_hnsw(&private.0, access, build.vss, build.threads, build.memory_mib)?;
+    let (rows, dim) = (reader.count("vector")?, reader.dim()?);
+    let memory_mib = build.memory_mib.max(memory_needed_mib(rows, dim));
+    let connection = connect::open_hnsw(&private.0, access, build.vss, build.threads, memory_mib)?;
     let rows = fill(&connection, reader, private, stop)?;
     let interrupt = connection.interrupt_handle();
     let (done, is_done) = channel::<()>();
@@ -225,6 +231,14 @@ pub(super) fn build(
     let Build { generation, next_vector, .. } = *build;
     let stamp_ns = now.map_or(0, |now| now.as_nanos() as u64);
     Ok(HnswMark { generation, bytes: 0, stamp_ns, next_vector, rows })
+}
+
+/// The memory that DuckDB must be allowed for an index of `rows` vectors of `dim` values, in MiB: the
+/// vectors as they are collected, and the index as it is written. The extension ends the process
+/// when it gets less, so this is twice what was seen to be enough.
+fn memory_needed_mib(rows: usize, dim: usize) -> usize {
+    let bytes = rows.saturating_mul(4 * dim + EDGES_BYTES).saturating_mul(4);
+    MEMORY_BESIDE_MIB + (bytes >> 20)
 }
 
 /// Copies the vectors; returns how many.

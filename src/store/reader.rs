@@ -441,7 +441,7 @@ impl Reader {
         duck(self.path(), error)
     }
 
-    fn count(&self, table: &str) -> Result<usize> {
+    pub(super) fn count(&self, table: &str) -> Result<usize> {
         let sql = format!("SELECT count(*) FROM {table}");
         let count = self.connection.query_row(&sql, [], |row| row.get::<_, u64>(0));
         count.map(|n| n as usize).map_err(|error| self.duck(&error))
