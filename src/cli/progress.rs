@@ -73,6 +73,7 @@ fn phase_text(phase: Phase) -> &'static str {
         Phase::Waiting => "waiting for the lock of the index",
         Phase::Walking => "listing files",
         Phase::Indexing => "indexing",
+        Phase::Connecting => "building the HNSW index",
         Phase::Publishing => "publishing",
     }
 }

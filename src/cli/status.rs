@@ -76,6 +76,7 @@ fn facts(reply: &StatusReply, look: Look) -> String {
         "model",
         format!("{}, {} dimensions, {} search", reply.model, reply.dimension, reply.vector_search),
     ));
+    rows.extend(reply.vector_search_note.clone().map(|note| ("no HNSW", note)));
     rows.push(("chunker", reply.chunker.clone()));
     if let Some(writer) = &reply.writer {
         rows.push(("writer", format!("process {} is writing", writer.pid)));
@@ -175,6 +176,7 @@ mod tests {
             model: "m1".into(),
             dimension: 256,
             vector_search: "exact",
+            vector_search_note: None,
             chunker: "c1".into(),
             files: 1200,
             chunks: 3400,

@@ -21,6 +21,7 @@ pub(super) const RANGES: &[(&str, u64, u64)] = &[
     ("embedder.http.batch", 1, 2048),
     ("search.limit", 1, 50),
     ("search.result_chars_max", 1000, 200_000),
+    ("search.ann_threshold", 1, 1_000_000_000),
     ("similarity.duplicate_min_cluster_size", 2, 1000),
     ("similarity.top_k", 1, 50),
     ("limits.threads", 0, 1024),
@@ -46,6 +47,7 @@ pub(super) const TRUSTED: &[&str] = &[
     "embedder.fastembed.onnx_runtime",
     "embedder.http.url",
     "embedder.http.token_env",
+    "search.vss_extension",
 ];
 
 /// The words that `key` chooses from; empty for a key without choices.
@@ -55,6 +57,7 @@ pub(super) fn choices(key: &str) -> Vec<&'static str> {
         "embedder.fastembed.pooling" => vec!["mean", "cls"],
         "embedder.http.style" => vec!["ollama", "openai"],
         "search.mode" => Mode::ALL.iter().map(|mode| mode.name()).collect(),
+        "search.ann" => vec!["exact", "hnsw", "auto"],
         _ => Vec::new(),
     }
 }

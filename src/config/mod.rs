@@ -66,6 +66,11 @@ impl Config {
         overlay::built_in(root.into())
     }
 
+    /// Where the configuration says that DuckDB's vss extension is: under the root unless absolute.
+    pub fn vss_extension(&self) -> Option<PathBuf> {
+        self.search.vss_extension.as_ref().map(|file| self.root.join(file))
+    }
+
     /// Where the index lies: under the root unless `index_dir` is absolute.
     pub fn index_path(&self) -> PathBuf {
         self.root.join(&self.index_dir)
@@ -214,6 +219,35 @@ pub struct SearchConfig {
     pub mode: String,
     /// Characters of a text result.
     pub result_chars_max: usize,
+    /// How vectors are searched.
+    pub ann: Ann,
+    /// Chunks above which [`Ann::Auto`] asks an HNSW index.
+    pub ann_threshold: usize,
+    /// The file of DuckDB's vss extension; else it is looked for where SAI and DuckDB keep theirs.
+    pub vss_extension: Option<PathBuf>,
+}
+
+/// How vectors are searched: approximate nearest neighbours, or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ann {
+    /// Every vector is compared with the question.
+    Exact,
+    /// An HNSW index is asked.
+    Hnsw,
+    /// An HNSW index is asked when there are very many chunks.
+    Auto,
+}
+
+impl SearchConfig {
+    /// Whether an index of so many chunks should have an HNSW index.
+    pub fn wants_hnsw(&self, chunks: usize) -> bool {
+        match self.ann {
+            Ann::Exact => false,
+            Ann::Hnsw => true,
+            Ann::Auto => chunks > self.ann_threshold,
+        }
+    }
 }
 
 /// How alike code must be to be called alike.

@@ -151,6 +151,16 @@ impl Matrix {
         }
     }
 
+    /// The cosine of `query` to each of some rows, the same that [`Matrix::cosines`] gives.
+    ///
+    /// # Panics
+    /// When there is no such row, or the query's length is not the matrix's dimension.
+    pub fn cosines_at(&self, query: &[i8], rows: impl Iterator<Item = usize>) -> Vec<f32> {
+        let query_norm = inverse_norm(query);
+        rows.map(|at| dot(query, self.row(at)) as f32 * query_norm * self.inverse_norms[at])
+            .collect()
+    }
+
     /// Writes the cosines of the rows that start at `first`.
     fn fill(&self, first: usize, query: &[i8], query_norm: f32, out: &mut [f32]) {
         let rows = self.values[first * self.dim..].chunks_exact(self.dim);
@@ -226,6 +236,8 @@ mod tests {
             let expected = f64::from(plain_dot(row, &query)) / norms.sqrt();
             assert!((f64::from(found) - expected).abs() < 1e-6, "row {at}: {found} {expected}");
         }
+        let some = [7, 0, PARALLEL_ROWS_MIN + 76, 7];
+        assert_eq!(large.cosines_at(&query, some.into_iter()), some.map(|at| all[at]));
         assert!((large.cosine(5, 5) - 1.0).abs() < 1e-6);
         assert!((large.cosine(5, 6) - cosine(large.row(5), large.row(6))).abs() < 1e-6);
     }

@@ -268,6 +268,7 @@ async fn tell(job: &Job, token: ProgressToken, context: &RequestContext<RoleServ
         Phase::Waiting => "waiting for another writer".to_owned(),
         Phase::Walking => "listing files".to_owned(),
         Phase::Indexing => format!("{} of {} files", progress.done, progress.total),
+        Phase::Connecting => "building the HNSW index".to_owned(),
         Phase::Publishing => "publishing".to_owned(),
     };
     // Progress counts files; before the first one is done time stands in, so that it never falls.

@@ -5,8 +5,10 @@ mod follow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::meaning::{self, VectorSearch};
 use super::names::Names;
 use super::question::Question;
+use crate::config::Config;
 use crate::embed::Matrix;
 use crate::error::{Error, Result};
 use crate::store::{ChunkRow, FileRow, FreeIds, Reader};
@@ -38,7 +40,8 @@ pub struct ChunkEntry {
     pub signature: Option<String>,
     /// Bytes of the file's text.
     pub doc: Option<Range<usize>>,
-    vector: usize,
+    /// The row of its vector.
+    pub(super) vector: usize,
 }
 
 /// One generation in memory, ordered by path and line.
@@ -53,6 +56,9 @@ pub struct Catalog {
     vector_ids: Vec<u32>,
     /// The ids that were free when it was read: rows that have them now are new.
     free: FreeIds,
+    pub(super) search: VectorSearch,
+    /// Why vectors are not searched as configured.
+    search_note: Option<String>,
     /// Chunks by the names they define, in lower case without underscores.
     defining: Map<String, Vec<u32>>,
 }
@@ -97,7 +103,49 @@ impl Catalog {
         let vector_ids = vectors.ids;
         let vectors = Matrix::new(dim, vectors.values);
         let free = reader.free_ids();
-        Ok(Self { files, chunks, words, names, vectors, vector_ids, free, defining })
+        let (search, search_note) = (VectorSearch::Exact, None);
+        Ok(Self {
+            files,
+            chunks,
+            words,
+            names,
+            vectors,
+            vector_ids,
+            free,
+            search,
+            search_note,
+            defining,
+        })
+    }
+
+    /// Gives up how vectors are searched, and why not as configured; the next search is exact.
+    pub fn take_search(&mut self) -> (VectorSearch, Option<String>) {
+        (std::mem::take(&mut self.search), self.search_note.take())
+    }
+
+    /// Decides how vectors are searched, for a catalog that was loaded from `reader`; `before` is what
+    /// was decided for the generation before, whose HNSW index may still be the right one.
+    pub fn decide_search(
+        &mut self,
+        config: &Config,
+        reader: &Reader,
+        before: (VectorSearch, Option<String>),
+    ) {
+        let (search, note) = before;
+        (self.search, self.search_note) = meaning::decide(config, reader, self, search);
+        if let Some(why) = self.search_note.as_ref().filter(|_| self.search_note != note) {
+            tracing::warn!("vectors are searched exactly: {why}");
+        }
+    }
+
+    /// How vectors are searched.
+    pub fn search(&self) -> &VectorSearch {
+        &self.search
+    }
+
+    /// Why vectors are not searched as configured, and what to do; `None` when they are.
+    pub fn search_note(&self) -> Option<&str> {
+        self.search_note.as_deref().or_else(|| self.search.failure())
     }
 
     /// The cosine of every chunk with a question's vector, in chunk order.
@@ -110,6 +158,22 @@ impl Catalog {
     /// The stored vector of a chunk, quantised.
     pub(super) fn stored_vector(&self, chunk: usize) -> &[i8] {
         self.vectors.row(self.chunks[chunk].vector)
+    }
+
+    /// The cosines of some chunks with a question's vector, in the order of `chunks`.
+    pub(super) fn cosines_of(&self, query: &[i8], chunks: &[u32]) -> Vec<f32> {
+        self.vectors
+            .cosines_at(query, chunks.iter().map(|chunk| self.chunks[*chunk as usize].vector))
+    }
+
+    /// The row of the vector `id`, if it is in the generation.
+    pub(super) fn vector_row(&self, id: u32) -> Option<usize> {
+        self.vector_ids.binary_search(&id).ok()
+    }
+
+    /// The id of a chunk's vector.
+    pub(super) fn vector_id(&self, chunk: usize) -> u32 {
+        self.vector_ids[self.chunks[chunk].vector]
     }
 
     /// Chunks that define a name, compared without case and underscores.

@@ -8,6 +8,7 @@ mod alike;
 mod catalog;
 mod exact;
 mod filter;
+mod meaning;
 mod names;
 mod question;
 mod rank;
@@ -28,6 +29,7 @@ use crate::types::{ChunkKind, Language, Mode, Place, RelPath};
 
 pub use alike::{CodeVectors, Members, Neighbourhood, alike};
 pub use catalog::{Catalog, ChunkEntry, FileEntry};
+pub use meaning::VectorSearch;
 pub use similar::{SimilarQuery, SimilarReply, Subject, similar};
 
 use filter::Filter;
@@ -177,12 +179,12 @@ pub fn search(
             found.ranked
         }
         Mode::Semantic | Mode::Lexical | Mode::Hybrid => {
-            let cosines = match mode {
+            let vector = match mode {
                 Mode::Lexical => None,
-                _ => Some(catalog.cosines(&quantise(&embedder.query(text)?))),
+                _ => Some(quantise(&embedder.query(text)?)),
             };
             turn.check()?;
-            rank::rank(catalog, &filter, &question, mode, cosines.as_deref(), limit)
+            rank::rank(catalog, &filter, &question, mode, vector.as_deref(), limit)
         }
     };
     turn.check()?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::catalog::Catalog;
 use super::filter::Filter;
+use super::meaning::Meaning;
 use super::question::Question;
 use super::signals::{self, Points, Reason, weight};
 use crate::types::{Mode, Place};
@@ -43,17 +44,20 @@ pub(super) fn rank(
     filter: &Filter,
     question: &Question,
     mode: Mode,
-    cosines: Option<&[f32]>,
+    vector: Option<&[i8]>,
     limit: usize,
 ) -> Vec<Ranked> {
     let words = (mode != Mode::Semantic).then(|| word_scores(catalog, question));
-    let scores = Scores {
+    let mut scores = Scores {
         word_units: words.as_deref().map(Units::of),
-        cosine_units: cosines.map(Units::of),
         words: words.as_deref(),
-        cosines,
+        meaning: None,
         files: file_points(catalog, question),
     };
+    scores.meaning = vector.map(|vector| {
+        let by_words = || best_chunks(catalog, filter, question, &scores, LOOKED_AT);
+        Meaning::of(catalog, filter, vector, by_words)
+    });
     let mut ranked: Vec<Ranked> = best_chunks(catalog, filter, question, &scores, LOOKED_AT)
         .into_iter()
         .map(|chunk| scores.ranked(catalog, chunk))
@@ -81,9 +85,9 @@ pub(super) fn rank(
 /// What is known of every chunk before any is looked at closely.
 struct Scores<'a> {
     words: Option<&'a [f32]>,
-    cosines: Option<&'a [f32]>,
     word_units: Option<Units>,
-    cosine_units: Option<Units>,
+    /// Absent in lexical mode, and before it is known.
+    meaning: Option<Meaning>,
     /// Signals that all chunks of a file share.
     files: Vec<Points>,
 }
@@ -94,7 +98,18 @@ impl Scores<'_> {
     }
 
     fn similarity(&self, chunk: usize) -> Option<f32> {
-        self.cosines.map(|cosines| cosines[chunk])
+        self.meaning.as_ref().and_then(|meaning| meaning.cosine(chunk))
+    }
+
+    /// Whether anything speaks for a chunk. One whose cosine could be known and is not does not
+    /// compete: it is far, and nothing else brought it up. With neither words nor meaning only its
+    /// file speaks.
+    fn found(&self, chunk: usize) -> bool {
+        match (&self.meaning, self.similarity(chunk)) {
+            (None, _) => self.words.is_none() || self.word(chunk) > 0.0,
+            (Some(_), None) => false,
+            (Some(_), Some(cosine)) => cosine > 0.0 || self.word(chunk) > 0.0,
+        }
     }
 
     fn words_measured(&self, chunk: usize) -> f32 {
@@ -102,8 +117,8 @@ impl Scores<'_> {
     }
 
     fn meaning_measured(&self, chunk: usize) -> f32 {
-        let measured = self.cosine_units.zip(self.similarity(chunk));
-        measured.map_or(0.0, |(units, cosine)| units.measure(cosine))
+        let measured = self.meaning.as_ref().zip(self.similarity(chunk));
+        measured.map_or(0.0, |(meaning, cosine)| meaning.units.measure(cosine))
     }
 
     fn ranked(&self, catalog: &Catalog, chunk: usize) -> Ranked {
@@ -126,8 +141,7 @@ fn best_chunks(
     let (words, meaning) = (weight(Reason::Words), weight(Reason::Meaning));
     let mut best: Vec<(f32, u32)> = Vec::with_capacity(catalog.chunks.len());
     for (chunk, entry) in catalog.chunks.iter().enumerate() {
-        let found = scores.word(chunk) > 0.0 || scores.similarity(chunk).is_some_and(|c| c > 0.0);
-        if found && filter.admits(catalog, chunk) {
+        if scores.found(chunk) && filter.admits(catalog, chunk) {
             let sum = file_sums[entry.file]
                 + words * scores.words_measured(chunk)
                 + meaning * scores.meaning_measured(chunk);
@@ -161,14 +175,14 @@ fn word_scores(catalog: &Catalog, question: &Question) -> Vec<f32> {
 
 /// Mean and standard deviation of a score over all chunks.
 #[derive(Clone, Copy)]
-struct Units {
+pub(super) struct Units {
     mean: f32,
     /// One over the standard deviation; 0 when all scores are equal.
     inverse_deviation: f32,
 }
 
 impl Units {
-    fn of(scores: &[f32]) -> Self {
+    pub(super) fn of(scores: &[f32]) -> Self {
         let count = scores.len().max(1) as f32;
         let mean = scores.iter().sum::<f32>() / count;
         let variance = scores.iter().map(|s| (s - mean) * (s - mean)).sum::<f32>() / count;

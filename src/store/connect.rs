@@ -9,6 +9,7 @@ use std::thread;
 use duckdb::{Config, Connection};
 
 use super::explain::duck;
+use super::vss::unusable;
 use crate::error::{Error, Result};
 
 /// The name that the attached file has in SQL.
@@ -42,15 +43,52 @@ pub(super) fn open(path: &Path, access: Access<'_>, memory_mib: usize) -> Result
         Access::Write { .. } => WRITE_THREADS,
     };
     let connection = instance(threads, memory_mib).map_err(|error| duck(path, &error))?;
+    confine(&connection, path, access)?;
+    Ok(connection)
+}
+
+/// Opens a file that holds an HNSW index, or will, with the extension at `vss` that such an index
+/// needs.
+pub(super) fn open_hnsw(
+    path: &Path,
+    access: Access<'_>,
+    vss: &Path,
+    threads: usize,
+    memory_mib: usize,
+) -> Result<Connection> {
+    let connection = instance(threads, memory_mib).map_err(|error| duck(path, &error))?;
+    load_vss(&connection, vss)?;
+    confine(&connection, path, access)?;
+    Ok(connection)
+}
+
+/// A DuckDB without a file.
+pub(super) fn bare() -> duckdb::Result<Connection> {
+    instance(1, MEMORY_MIB_MIN)
+}
+
+/// Loads the extension at `file`. DuckDB checks its signature.
+pub(super) fn load_vss(connection: &Connection, file: &Path) -> Result<()> {
+    // The private file that the index is built in is thrown away after a crash, and a published one
+    // is never written: what is experimental about the persistence cannot happen. Rows looked up
+    // after the index was asked would cost as much again as asking it.
+    let sql = format!(
+        "LOAD {}; SET hnsw_enable_experimental_persistence = true; \
+         SET late_materialization_max_rows = 0",
+        quoted(file)?
+    );
+    connection.execute_batch(&sql).map_err(|error| unusable(file, &error))
+}
+
+/// Attaches the file at `path`, and leaves nothing else within reach from here on.
+fn confine(connection: &Connection, path: &Path, access: Access<'_>) -> Result<()> {
     if let Access::Write { spill } = access {
-        set_spill(&connection, spill)?;
+        set_spill(connection, spill)?;
     }
-    attach(&connection, path, ATTACHED, access)?;
-    // Nothing but the attached file is within reach from here on.
+    attach(connection, path, ATTACHED, access)?;
     let settled =
         connection.execute_batch(&format!("USE {ATTACHED}; SET enable_external_access = false"));
-    settled.map_err(|error| duck(path, &error))?;
-    Ok(connection)
+    settled.map_err(|error| duck(path, &error))
 }
 
 /// Writes what is alive in the file at `from` to a new file at `to`, without the space between.

@@ -41,12 +41,17 @@ const FULL: &str = "free some space and run it again; the published index is as 
 const DENIED: &str = "the user who runs SAI needs to read and write the index folder";
 const READ_ONLY: &str = "the disk is read-only; set `index_dir` to a folder that can be written";
 
+/// What DuckDB says, without its stack trace and links: the first line is the fact, or quotes it.
+pub(super) fn first_line(error: &duckdb::Error) -> String {
+    let said = error.to_string();
+    let first = said.lines().next().unwrap_or_default();
+    first.rsplit("Original error: ").next().unwrap_or(first).to_owned()
+}
+
 /// A failure of DuckDB with the file at `path`.
 pub(super) fn duck(path: &Path, error: &duckdb::Error) -> Error {
     let said = error.to_string();
-    // The first line is the fact, or quotes it; below it stand a stack trace and links.
-    let first = said.lines().next().unwrap_or_default();
-    let fact = first.rsplit("Original error: ").next().unwrap_or(first).to_owned();
+    let fact = first_line(error);
     let has = |part: &str| said.contains(part);
     let environment = |verb: &str, hint: &str| {
         Error::environment(format!("cannot {verb} `{}`", path.display()))

@@ -31,6 +31,16 @@ pub(super) fn private_name(number: u64) -> String {
     format!("code-{number}.tmp-{}.duckdb", std::process::id())
 }
 
+/// The published file of an HNSW index that was built for generation `number`.
+pub(super) fn hnsw_name(number: u64) -> String {
+    format!("hnsw-{number}.duckdb")
+}
+
+/// The file that an HNSW index for generation `number` is built in.
+pub(super) fn private_hnsw_name(number: u64) -> String {
+    format!("hnsw-{number}.tmp-{}.duckdb", std::process::id())
+}
+
 /// What `CURRENT` in `dir` names; `None` when there is none.
 pub(super) fn current(dir: &Path) -> Result<Option<Generation>> {
     let mut missing: Option<Generation> = None;
@@ -121,6 +131,17 @@ pub(super) fn publish(dir: &Path, private: &Path, number: u64) -> Result<Generat
     Ok(generation)
 }
 
+/// Gives the finished HNSW index `private` its published name; nothing names it yet. Returns its
+/// size.
+pub(super) fn publish_hnsw(dir: &Path, private: &Path, number: u64) -> Result<u64> {
+    let published = dir.join(hnsw_name(number));
+    let bytes = sync_file(private).map_err(|error| disk("write", private, error))?;
+    fs::rename(private, &published)
+        .and_then(|()| sync_folder(dir))
+        .map_err(|error| disk("write", &published, error))?;
+    Ok(bytes)
+}
+
 fn sync_file(path: &Path) -> io::Result<u64> {
     let file = File::options().write(true).open(path)?;
     file.sync_all()?;
@@ -145,7 +166,10 @@ fn remove_all_but(dir: &Path, stays: impl Fn(&OsStr) -> bool) -> io::Result<u64>
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        if !name.as_encoded_bytes().starts_with(b"code-") && name != CURRENT_NEW || stays(&name) {
+        let ours =
+            [b"code-", b"hnsw-"].iter().any(|start| name.as_encoded_bytes().starts_with(*start))
+                || name == CURRENT_NEW;
+        if !ours || stays(&name) {
             continue;
         }
         let found = entry.metadata();
@@ -162,20 +186,35 @@ fn remove_all_but(dir: &Path, stays: impl Fn(&OsStr) -> bool) -> io::Result<u64>
 }
 
 /// Removes everything but the current generation and the one before it: older ones, unpublished
-/// ones, and what dead writers left. Only the holder of the writer's lock may sweep.
+/// ones, and what dead writers left. HNSW indexes that were published stay: see [`sweep_hnsw`]. Only
+/// the holder of the writer's lock may sweep.
 pub(super) fn sweep(dir: &Path, current: Option<&Generation>) -> Result<u64> {
     let stays: Vec<String> = current
         .map(|c| [published_name(c.number), published_name(c.number.saturating_sub(1))])
         .into_iter()
         .flatten()
         .collect();
-    remove_all_but(dir, |name| stays.iter().any(|stay| name == stay.as_str()))
-        .map_err(|error| disk("list", dir, error))
+    let newest = current.map_or(0, |current| current.number);
+    remove_all_but(dir, |name| {
+        stays.iter().any(|stay| name == stay.as_str())
+            || hnsw_number(name).is_some_and(|number| number <= newest)
+    })
+    .map_err(|error| disk("list", dir, error))
+}
+
+/// Removes every HNSW index but the one that was built for generation `kept`. A reader that is still
+/// to open another one searches exactly until it moves over.
+pub(super) fn sweep_hnsw(dir: &Path, kept: Option<u64>) -> Result<u64> {
+    remove_all_but(dir, |name| match hnsw_number(name) {
+        Some(number) => Some(number) == kept,
+        None => true,
+    })
+    .map_err(|error| disk("list", dir, error))
 }
 
 /// Removes what dead writers left, but no published file, known or not.
 pub(super) fn sweep_private(dir: &Path) -> Result<u64> {
-    remove_all_but(dir, |name| published_number(name).is_some())
+    remove_all_but(dir, |name| published_number(name).or(hnsw_number(name)).is_some())
         .map_err(|error| disk("list", dir, error))
 }
 
@@ -196,12 +235,17 @@ pub(super) fn flush(dir: &Path) -> Result<u64> {
 /// A number above that of every file in `dir`, published or not.
 pub(super) fn next_number(dir: &Path) -> Result<u64> {
     let entries = fs::read_dir(dir).map_err(|error| disk("list", dir, error))?;
-    let highest = entries.flatten().filter_map(|entry| published_number(&entry.file_name())).max();
+    let number = |name: &OsStr| published_number(name).or(hnsw_number(name));
+    let highest = entries.flatten().filter_map(|entry| number(&entry.file_name())).max();
     Ok(highest.unwrap_or(0) + 1)
 }
 
 fn published_number(name: &OsStr) -> Option<u64> {
     name.to_str()?.strip_prefix("code-")?.strip_suffix(".duckdb")?.parse().ok()
+}
+
+fn hnsw_number(name: &OsStr) -> Option<u64> {
+    name.to_str()?.strip_prefix("hnsw-")?.strip_suffix(".duckdb")?.parse().ok()
 }
 
 /// A writer's file, removed with all that DuckDB keeps beside it when dropped.

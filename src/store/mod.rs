@@ -5,7 +5,8 @@
 //! `code-<generation>.duckdb` of the two newest generations, `COMPARED` (when the tree was last
 //! compared with it), and the locks `writer.lock` and `waiter.lock`. A published file is
 //! never written again: a reader opens it read-only and needs no lock, a writer works on a private
-//! copy and publishes it by replacing `CURRENT`. So a death at any instant leaves the generation
+//! copy and publishes it by replacing `CURRENT`. An HNSW index, where one is wanted, lies beside it in
+//! a file of its own ([`Hnsw`]). So a death at any instant leaves the generation
 //! before, and no reader ever waits. Knows nothing of git, trees or models. Tests are in
 //! `tests/it/store.rs`.
 
@@ -13,9 +14,11 @@ mod compared;
 mod connect;
 mod explain;
 mod generation;
+mod hnsw;
 mod lock;
 mod reader;
 mod rows;
+mod vss;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -27,8 +30,10 @@ use crate::error::Result;
 use crate::types::{ChunkKind, Hash, Language, LineRange, Place, RelPath};
 
 pub use compared::Compared;
+pub use hnsw::{Hnsw, HnswMark};
 pub use lock::WriterLock;
 pub use reader::{FreeIds, Reader, Totals};
+pub use vss::{check_vss, find_vss};
 pub use writer::Writer;
 
 /// Raised when the tables change; checked on open.

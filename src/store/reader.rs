@@ -11,6 +11,7 @@ use duckdb::{Connection, Statement};
 
 use super::connect::{self, Access};
 use super::explain::{damaged, duck, rebuild};
+use super::hnsw::HnswMark;
 use super::rows::{self, Columns, Fault, optional, optional_u32};
 use super::{ChunkRow, FileRow, FileStamp, Generation, Meta, SCHEMA_VERSION, Vectors};
 use crate::error::{Error, Result};
@@ -35,6 +36,8 @@ pub(super) struct Counts {
     pub(super) dead_vectors: u64,
     /// Blobs that no file uses stood for at most so many bytes.
     pub(super) dead_bytes: u64,
+    /// The HNSW index beside the file, if there is one.
+    pub(super) hnsw: Option<HnswMark>,
 }
 
 /// How much there is of everything.
@@ -392,6 +395,34 @@ impl Reader {
         Ok(counts)
     }
 
+    /// The HNSW index that goes with this generation, if one was built.
+    pub fn hnsw(&self) -> Option<HnswMark> {
+        self.counts.hnsw
+    }
+
+    /// Whether an HNSW index has to be built to go with this generation: there is none, or too much
+    /// came or went since.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn hnsw_is_due(&self) -> Result<bool> {
+        self.is_due(self.counts)
+    }
+
+    /// [`Reader::hnsw_is_due`] by a writer's counts.
+    pub(super) fn is_due(&self, counts: Counts) -> Result<bool> {
+        let Some(mark) = counts.hnsw else { return Ok(self.count("vector")? > 0) };
+        let kept = self.count(&format!("vector WHERE id < {}", mark.next_vector))?;
+        Ok(mark.is_worn(counts.free.vector, kept as u64))
+    }
+
+    /// Values in a vector, told from one of them.
+    pub(super) fn dim(&self) -> Result<usize> {
+        let sql = "SELECT octet_length(\"values\")::UBIGINT FROM vector LIMIT 1";
+        let found = self.connection.query_row(sql, [], |row| row.get::<_, u64>(0));
+        found.map(|dim| dim as usize).map_err(|error| self.duck(&error))
+    }
+
     /// The connection that a writer writes through.
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
@@ -410,7 +441,7 @@ impl Reader {
         duck(self.path(), error)
     }
 
-    fn count(&self, table: &str) -> Result<usize> {
+    pub(super) fn count(&self, table: &str) -> Result<usize> {
         let sql = format!("SELECT count(*) FROM {table}");
         let count = self.connection.query_row(&sql, [], |row| row.get::<_, u64>(0));
         count.map(|n| n as usize).map_err(|error| self.duck(&error))
@@ -428,7 +459,7 @@ impl Reader {
     }
 
     /// Runs `sql` and hands over its result batch by batch, while DuckDB reads on.
-    fn scan(
+    pub(super) fn scan(
         &self,
         sql: &str,
         each: &mut dyn FnMut(&Columns<'_>) -> Result<(), Fault>,
@@ -475,7 +506,7 @@ impl Meta {
 /// The rows of the table `meta`.
 pub(super) fn encode_meta(meta: &Meta, counts: &Counts) -> Vec<(String, String)> {
     let Meta { schema, chunker, model, dim, scope, head, created_s, version } = meta;
-    let Counts { free, dead_vectors, dead_bytes } = counts;
+    let Counts { free, dead_vectors, dead_bytes, hnsw } = counts;
     let mut rows = vec![
         ("schema", schema.to_string()),
         ("chunker", chunker.clone()),
@@ -491,6 +522,7 @@ pub(super) fn encode_meta(meta: &Meta, counts: &Counts) -> Vec<(String, String)>
         ("dead_bytes", dead_bytes.to_string()),
     ];
     rows.extend(head.clone().map(|head| ("head", head)));
+    rows.extend(hnsw.map(|mark| ("hnsw", mark.encode())));
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -534,6 +566,7 @@ fn decode_meta(pairs: &[(String, String)]) -> Result<(Meta, Counts), Fault> {
         },
         dead_vectors: number("dead_vectors", &text("dead_vectors")?)?,
         dead_bytes: number("dead_bytes", &text("dead_bytes")?)?,
+        hnsw: find("hnsw").map(|text| HnswMark::decode(&text)).transpose()?,
     };
     Ok((meta, counts))
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use duckdb::Connection;
 use duckdb::arrow::array::{
-    Array, ArrayRef, BinaryArray, Int64Array, LargeBinaryArray, RecordBatch, StringArray,
-    StructArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, BinaryArray, FixedSizeListArray, Float32Array, Int64Array, LargeBinaryArray,
+    RecordBatch, StringArray, StructArray, UInt32Array, UInt64Array,
 };
+use duckdb::arrow::datatypes::{DataType, Field};
 
 use super::{ChunkRow, FileRow, VectorRow};
 use crate::types::Hash;
@@ -128,6 +129,24 @@ pub(super) fn append_blobs(
         let packed = rows.iter().map(|r| lz4_flex::block::compress_prepend_size(&r.1));
         let packed = Arc::new(LargeBinaryArray::from_iter_values(packed));
         append(connection, "blob", vec![bytes(rows, |r| &r.0.0), packed])?;
+    }
+    Ok(())
+}
+
+/// Appends vectors of `dim` signed bytes, by id, to the table of an HNSW index. Their length makes no
+/// difference there, and whole numbers compress to the bytes that they were.
+pub(super) fn append_near(
+    connection: &Connection,
+    dim: usize,
+    rows: &[(u32, &[u8])],
+) -> duckdb::Result<()> {
+    let size = i32::try_from(dim).expect("DuckDB's arrays are far shorter");
+    let item = Arc::new(Field::new_list_field(DataType::Float32, true));
+    for rows in rows.chunks(ROWS_MAX) {
+        let values = rows.iter().flat_map(|row| row.1).map(|v| f32::from(v.cast_signed()));
+        let values = Arc::new(Float32Array::from_iter_values(values));
+        let vectors = FixedSizeListArray::new(Arc::clone(&item), size, values, None);
+        append(connection, "near", vec![u32s(rows, |r| r.0), Arc::new(vectors)])?;
     }
     Ok(())
 }

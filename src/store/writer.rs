@@ -7,10 +7,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 
 use super::connect::{self, Access};
 use super::explain::{damaged, disk, duck};
 use super::generation::{self, PrivateFile};
+use super::hnsw::{self, Build};
 use super::reader::{Counts, Reader, encode_ancestors, encode_meta};
 use super::{Base, Batch, Compared, Generation, Meta, WriterLock, rows};
 use crate::error::{Error, ErrorKind, Result};
@@ -39,6 +41,8 @@ pub struct Writer {
     // lock is let go last.
     reader: Reader,
     private: PrivateFile,
+    /// The HNSW index that was built for this generation, if one was.
+    hnsw: Option<PrivateFile>,
     lock: WriterLock,
     number: u64,
     memory_mib: usize,
@@ -78,8 +82,8 @@ impl Writer {
         let counts = reader.counts();
         let dim = (reader.meta().dim > 0).then_some(reader.meta().dim);
         let memory_mib = duckdb_memory_mib;
-        let compared = None;
-        Ok(Self { reader, private, lock, number, memory_mib, counts, compared, dim, blobs: None })
+        let (hnsw, compared, blobs) = (None, None, None);
+        Ok(Self { reader, private, hnsw, lock, number, memory_mib, counts, compared, dim, blobs })
     }
 
     /// What the private copy holds, for reading the base; sees what was written since.
@@ -206,6 +210,43 @@ impl Writer {
         self.replace("skipped", &sorted)
     }
 
+    /// Whether an HNSW index has to be built to go with what was written: there is none, or too much
+    /// came or went since.
+    ///
+    /// # Errors
+    /// Index: the base is damaged.
+    pub fn hnsw_is_due(&self) -> Result<bool> {
+        self.reader.is_due(self.counts)
+    }
+
+    /// Builds an HNSW index of every vector in use, to be published with the generation, with the
+    /// extension at `vss` and `threads` threads; about a minute of a core for 100,000 vectors. Call
+    /// it when all is written. Until then, and when it fails, the index of the base stays.
+    ///
+    /// # Errors
+    /// Environment: the extension cannot be loaded, the disk is full. Stopped: `stop` said so.
+    pub fn build_hnsw(
+        &mut self,
+        vss: &Path,
+        threads: usize,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<()> {
+        let generation = self.number;
+        let next_vector = self.counts.free.vector;
+        let memory_mib = self.memory_mib;
+        let private = PrivateFile(self.lock.dir().join(generation::private_hnsw_name(generation)));
+        let build = Build { generation, next_vector, vss, threads, memory_mib };
+        self.counts.hnsw = Some(hnsw::build(&self.reader, &private, &build, stop)?);
+        self.hnsw = Some(private);
+        Ok(())
+    }
+
+    /// Publishes the generation without an HNSW index.
+    pub fn drop_hnsw(&mut self) {
+        self.counts.hnsw = None;
+        self.hnsw = None;
+    }
+
     fn replace(&self, table: &str, rows: &[(String, String)]) -> Result<()> {
         self.transaction(|writer| {
             writer.run(&format!("DELETE FROM {table}"))?;
@@ -225,6 +266,7 @@ impl Writer {
     pub fn publish(mut self, meta: &Meta) -> Result<Generation> {
         self.check_meta(meta)?;
         self.drop_unused()?;
+        self.publish_hnsw()?;
         let mut rows = encode_meta(meta, &self.counts);
         rows.push(encode_ancestors(&self.reader.lineage()));
         self.replace("meta", &rows)?;
@@ -232,7 +274,7 @@ impl Writer {
         let rewrite = self.is_mostly_empty()?;
 
         // Dropped in reverse: the lock is let go last, after the private file is gone.
-        let Self { lock, private, reader, number, memory_mib, compared, .. } = self;
+        let Self { lock, private, reader, number, memory_mib, counts, compared, .. } = self;
         drop(reader);
         if rewrite {
             self::rewrite(&private, memory_mib)?;
@@ -248,7 +290,16 @@ impl Writer {
         }
         // What cannot go now is swept by the next writer; the new generation stands.
         let _ = generation::sweep(lock.dir(), Some(&generation));
+        let _ = generation::sweep_hnsw(lock.dir(), counts.hnsw.map(|mark| mark.generation));
         Ok(generation)
+    }
+
+    /// Names the file of the HNSW index that was built, before anything says that it is there.
+    fn publish_hnsw(&mut self) -> Result<()> {
+        if let (Some(private), Some(mark)) = (&self.hnsw, &mut self.counts.hnsw) {
+            mark.bytes = generation::publish_hnsw(self.lock.dir(), &private.0, mark.generation)?;
+        }
+        Ok(())
     }
 
     fn check_meta(&self, meta: &Meta) -> Result<()> {

@@ -6,6 +6,7 @@
 //! nothing to do publishes nothing.
 
 mod apply;
+mod hnsw;
 pub mod plan;
 mod prepare;
 pub mod read;
@@ -57,6 +58,8 @@ pub enum Phase {
     Walking,
     /// Reading, splitting, embedding, storing.
     Indexing,
+    /// Building the HNSW index.
+    Connecting,
     /// Making the new generation durable.
     Publishing,
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::apply::{self, Applied};
+use super::hnsw;
 use super::plan::{self, Plan};
 use super::scope::{Listing, Scope, SkipReason};
 use super::{Phase, Progress, ProgressFn, check_compatible, index_dir};
@@ -161,6 +162,7 @@ impl<'a> Run<'a> {
         if let Some(reader) = &self.current
             && work.plan.is_empty()
             && reader.skipped()? == skipped
+            && !(work.is_whole && hnsw::is_lacking(self.config, reader)?)
         {
             return self.unchanged(reader, work, skipped.len());
         }
@@ -178,6 +180,10 @@ impl<'a> Run<'a> {
         writer.set_skipped(&skipped)?;
         writer.set_compared(compared);
         self.turn.check()?;
+        // Named paths are refreshed while somebody waits.
+        if work.is_whole {
+            hnsw::settle(self.config, &mut writer, &self.report, self.turn)?;
+        }
         self.report.phase(Phase::Publishing);
         let totals = writer.reader().totals()?;
         let same = counted(writer.reader(), &work, &applied)?;

@@ -3,16 +3,16 @@
 //! A check reports what it found and never fails by itself: what is broken is a verdict. Nothing is
 //! kept open and nothing is changed, but for a probe file that is gone again at once.
 
-use std::env;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
-use crate::config::{Config, EmbedderKind};
+use crate::config::{Ann, Config, EmbedderKind};
 use crate::embed::{Embedder, Passage};
 use crate::error::{Error, Result};
 use crate::git;
+use crate::store::{check_vss, find_vss};
 use crate::sync;
 
 /// What the checks found, in a fixed order.
@@ -74,7 +74,7 @@ pub fn doctor(config: &Config) -> DoctorReply {
     let identity = model.as_ref().ok().map(|(name, dim)| (name.as_str(), *dim));
     let index = index(config, identity);
     DoctorReply {
-        checks: vec![git(config), folder(config), model_check(&model, config), index, vss()],
+        checks: vec![git(config), folder(config), model_check(&model, config), index, vss(config)],
     }
 }
 
@@ -156,33 +156,25 @@ fn index(config: &Config, model: Option<(&str, usize)>) -> Check {
     }
 }
 
-/// The database's extension for approximate vector search. Exact search needs none, so its absence is as
-/// it should be.
-fn vss() -> Check {
-    let Some(file) = vss_file() else {
-        return Check::ok("vss", "no home folder to look for DuckDB's extension in; not needed");
-    };
-    if file.is_file() {
-        Check::ok("vss", format!("found `{}`; vectors are searched exactly", file.display()))
-    } else {
-        Check::ok("vss", "DuckDB's extension is not installed; vectors are searched exactly")
+/// DuckDB's extension for HNSW indexes. Exact search needs none, so its absence is as it should be
+/// unless HNSW is asked for.
+fn vss(config: &Config) -> Check {
+    if config.search.ann == Ann::Exact {
+        return Check::ok("vss", "not needed; vectors are searched exactly");
     }
-}
-
-/// Where the database keeps the extension for this machine.
-fn vss_file() -> Option<PathBuf> {
-    let system = match env::consts::OS {
-        "macos" => "osx",
-        other => other,
-    };
-    let processor = match env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    };
-    let libc = if cfg!(target_env = "musl") { "_musl" } else { "" };
-    let folder = env::home_dir()?.join(".duckdb/extensions/v1.5.5");
-    Some(folder.join(format!("{system}_{processor}{libc}")).join("vss.duckdb_extension"))
+    let found = find_vss(config.vss_extension().as_deref());
+    let usable = found.and_then(|file| check_vss(&file).map(|()| file));
+    match usable {
+        Ok(file) => Check::ok("vss", format!("`{}` can be loaded", file.display())),
+        Err(error) if config.search.ann == Ann::Auto && config.search.vss_extension.is_none() => {
+            let threshold = config.search.ann_threshold;
+            Check::ok("vss", format!("not needed up to {threshold} chunks; {error}"))
+        }
+        Err(error) => {
+            let hint = error.next_step().unwrap_or("set `search.ann: exact`").to_owned();
+            Check::warn("vss", format!("vectors are searched exactly: {error}"), hint)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -349,9 +349,11 @@ impl Worker {
         if published.as_ref() == open {
             return Ok(());
         }
-        let before = self.current.take();
+        let mut before = self.current.take();
+        let search = before.as_mut().map(|before| before.catalog.take_search());
         if let Some(reader) = dir.open(self.config.limits.duckdb_memory_mib)? {
-            let catalog = catalog(&reader, before)?;
+            let mut catalog = catalog(&reader, before)?;
+            catalog.decide_search(&self.config, &reader, search.unwrap_or_default());
             self.current = Some(Current { catalog, reader, code: None });
         }
         Ok(())

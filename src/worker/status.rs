@@ -83,8 +83,11 @@ pub struct StatusReply {
     pub model: String,
     /// Dimensions of a vector.
     pub dimension: usize,
-    /// How vectors are searched: `exact`.
+    /// How vectors are searched: `exact` or `hnsw`.
     pub vector_search: &'static str,
+    /// Why they are searched exactly although an HNSW index is wanted, and what to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector_search_note: Option<String>,
     pub chunker: String,
     pub files: usize,
     pub chunks: usize,
@@ -142,6 +145,7 @@ pub(super) fn status(
         model: String::new(),
         dimension: 0,
         vector_search: "exact",
+        vector_search_note: None,
         chunker: CHUNKER.to_owned(),
         files: 0,
         chunks: 0,
@@ -186,6 +190,8 @@ fn describe(reply: &mut StatusReply, reader: &Reader, catalog: &Catalog) {
     reply.generation = Some(generation.number);
     reply.model.clone_from(&meta.model);
     reply.dimension = meta.dim;
+    reply.vector_search = catalog.search().name();
+    reply.vector_search_note = catalog.search_note().map(str::to_owned);
     reply.chunker.clone_from(&meta.chunker);
     reply.head.clone_from(&meta.head);
     reply.created_s = Some(meta.created_s);

@@ -205,7 +205,8 @@ pub(crate) fn leftovers(root: &Path) -> Vec<String> {
     names
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .filter(|name| {
-            let published = name.starts_with("code-") && !name.contains("tmp");
+            let start = ["code-", "hnsw-"].iter().any(|start| name.starts_with(start));
+            let published = start && !name.contains("tmp");
             let kept = [".gitignore", "COMPARED", "CURRENT", "waiter.lock", "writer.lock"]
                 .contains(&name.as_str());
             !(kept || published && name.ends_with(".duckdb"))
