@@ -89,10 +89,10 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<u8, Ended> {
     let question = question(args)?;
     let handle = session.start()?;
     if let Some(file) = &args.batch {
-        let ask = |query| ask(query, args, &handle, session);
+        let ask = |query: SearchQuery| ask(&query, args, &handle, session);
         return batch::run(file, &question, ask);
     }
-    let reply = ask(question, args, &handle, session)?;
+    let reply = ask(&question, args, &handle, session)?;
     show(&reply, session)?;
     Ok(if reply.hits.is_empty() { NOTHING } else { DONE })
 }
@@ -116,7 +116,7 @@ fn question(args: &SearchArgs) -> Result<SearchQuery> {
 
 /// Asks; when there is no index yet, makes one and asks again.
 fn ask(
-    query: SearchQuery,
+    query: &SearchQuery,
     args: &SearchArgs,
     handle: &Handle,
     session: &Session,

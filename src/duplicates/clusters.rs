@@ -74,16 +74,17 @@ mod tests {
                 reaches[b][a] = true;
             }
             for via in 0..12 {
-                for a in 0..12 {
-                    for b in 0..12 {
-                        reaches[a][b] |= reaches[a][via] && reaches[via][b];
+                let onward = reaches[via];
+                for row in &mut reaches {
+                    if row[via] {
+                        row.iter_mut().zip(onward).for_each(|(reaches, more)| *reaches |= more);
                     }
                 }
             }
             let group_of = |at: usize| groups.iter().position(|group| group.contains(&at)).unwrap();
-            for a in 0..12 {
-                for b in 0..12 {
-                    prop_assert_eq!(reaches[a][b], group_of(a) == group_of(b));
+            for (a, row) in reaches.iter().enumerate() {
+                for (b, reached) in row.iter().enumerate() {
+                    prop_assert_eq!(*reached, group_of(a) == group_of(b));
                 }
             }
             prop_assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 12);

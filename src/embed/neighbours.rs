@@ -178,9 +178,8 @@ fn fill(block: &mut Array2<f32>, matrix: &Matrix, rows: &[usize]) {
 
 /// Keeps `list` in order and at most `count` long.
 fn insert(list: &mut Vec<Neighbour>, new: Neighbour, count: usize) {
-    let is_before = |old: &Neighbour| {
-        old.cosine > new.cosine || (old.cosine == new.cosine && old.row < new.row)
-    };
+    let is_before =
+        |old: &Neighbour| new.cosine.total_cmp(&old.cosine).then(old.row.cmp(&new.row)).is_lt();
     let at = list.partition_point(is_before);
     if at < count {
         list.truncate(count - 1);

@@ -91,6 +91,13 @@ fn confine(connection: &Connection, path: &Path, access: Access<'_>) -> Result<(
     settled.map_err(|error| duck(path, &error))
 }
 
+/// One more connection to what `connection` has open, for another thread.
+pub(super) fn another(connection: &Connection) -> duckdb::Result<Connection> {
+    let another = connection.try_clone()?;
+    another.execute_batch(&format!("USE {ATTACHED}"))?;
+    Ok(another)
+}
+
 /// Writes what is alive in the file at `from` to a new file at `to`, without the space between.
 pub(super) fn copy_alive(from: &Path, to: &Path, spill: &Path, memory_mib: usize) -> Result<()> {
     let connection = instance(WRITE_THREADS, memory_mib).map_err(|error| duck(to, &error))?;

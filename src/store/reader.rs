@@ -93,6 +93,21 @@ impl Reader {
         Self { connection, generation, meta, counts, ancestors }
     }
 
+    /// The same generation for another thread: a connection of its own to the same open file.
+    ///
+    /// # Errors
+    /// Environment: DuckDB gives no more connections.
+    pub fn another(&self) -> Result<Self> {
+        let connection = connect::another(&self.connection).map_err(|error| self.duck(&error))?;
+        Ok(Self {
+            connection,
+            generation: self.generation.clone(),
+            meta: self.meta.clone(),
+            counts: self.counts,
+            ancestors: self.ancestors.clone(),
+        })
+    }
+
     fn check_schema(&self, pairs: &[(String, String)]) -> Result<()> {
         let written = pairs.iter().find(|(name, _)| name == "schema").map(|(_, value)| value);
         let Some(schema) = written.and_then(|value| value.parse::<u32>().ok()) else {

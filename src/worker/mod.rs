@@ -204,9 +204,19 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
 /// A generation, open, with what a search needs of it in memory.
 struct Current {
     reader: Reader,
-    catalog: Catalog,
+    /// Shared with a search for duplicates, which takes long and goes on beside the worker.
+    catalog: Arc<Catalog>,
     /// Made by the first request that compares code with code.
-    code: Option<CodeVectors>,
+    code: Option<Arc<CodeVectors>>,
+}
+
+impl Current {
+    /// The vectors of the code alone.
+    fn code(&mut self, embedder: &Embedder) -> Arc<CodeVectors> {
+        let catalog = &self.catalog;
+        let make = || Arc::new(CodeVectors::new(catalog, embedder));
+        Arc::clone(self.code.get_or_insert_with(make))
+    }
 }
 
 /// What the thread owns.
@@ -217,9 +227,12 @@ struct Worker {
     jobs: Jobs,
 }
 
-/// Runs that write and may still go on, each with its turn. Shared with every [`Handle`].
+/// A run that writes, with its turn.
+type Job = (Turn, JoinHandle<()>);
+
+/// Runs that write and may still go on. Shared with every [`Handle`].
 #[derive(Clone, Debug, Default)]
-struct Jobs(Arc<Mutex<Vec<(Turn, JoinHandle<()>)>>>);
+struct Jobs(Arc<Mutex<Vec<Job>>>);
 
 impl Jobs {
     fn add(&self, turn: Turn, job: JoinHandle<()>) {
@@ -229,7 +242,7 @@ impl Jobs {
     }
 
     /// Takes all out, so that none is waited for twice.
-    fn take(&self) -> Vec<(Turn, JoinHandle<()>)> {
+    fn take(&self) -> Vec<Job> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -259,7 +272,7 @@ impl Worker {
         match request {
             Request::Search(ask) => ask.answer(|query, turn| self.search(&query, turn)),
             Request::Similar(ask) => ask.answer(|query, turn| self.similar(&query, turn)),
-            Request::Duplicates(ask) => ask.answer(|query, turn| self.duplicates(&query, turn)),
+            Request::Duplicates(ask) => self.duplicates(ask),
             Request::Status(ask) => ask.answer(|query, _| self.status(query)),
             Request::Index(ask) => self.job(ask, sync::index),
             Request::Refresh(ask) => self.job(ask, sync::refresh),
@@ -283,17 +296,34 @@ impl Worker {
     fn similar(&mut self, query: &SimilarQuery, turn: &Turn) -> Result<SimilarReply> {
         self.move_over()?;
         let (config, current, embedder) = self.ready()?;
-        let Current { reader, catalog, code } = current;
-        let code = code.get_or_insert_with(|| CodeVectors::new(catalog, embedder));
-        retrieval::similar(reader, catalog, code, embedder, config, query, turn)
+        let code = current.code(embedder);
+        let Current { reader, catalog, .. } = current;
+        retrieval::similar(reader, catalog, &code, embedder, config, query, turn)
     }
 
-    fn duplicates(&mut self, query: &DuplicatesQuery, turn: &Turn) -> Result<DuplicatesReply> {
-        self.move_over()?;
-        let (config, current, embedder) = self.ready()?;
-        let Current { reader, catalog, code } = current;
-        let code = code.get_or_insert_with(|| CodeVectors::new(catalog, embedder));
-        duplicates::duplicates(reader, catalog, code, config, query, turn)
+    /// Compares all with all on a thread of its own, with threads of its own: searches go on.
+    fn duplicates(&mut self, ask: Ask<DuplicatesQuery, DuplicatesReply>) {
+        let mut sources = || {
+            self.move_over()?;
+            let (config, current, embedder) = self.ready()?;
+            let code = current.code(embedder);
+            let catalog = Arc::clone(&current.catalog);
+            Ok((config.clone(), current.reader.another()?, catalog, code))
+        };
+        let (config, reader, catalog, code) = match sources() {
+            Ok(sources) => sources,
+            Err(error) => return ask.answer(|_, _| Err(error)),
+        };
+        let job = std::thread::Builder::new().name("duplicates".to_owned());
+        // Without a thread the way back is dropped, which the asker sees.
+        let _ = job.spawn(move || {
+            let threads = config.limits.threads;
+            ask.answer(move |query, turn| {
+                in_own_pool(threads, move || {
+                    duplicates::duplicates(&reader, &catalog, &code, &config, &query, turn)
+                })
+            });
+        });
     }
 
     /// The open generation and the embedder that fits it.
@@ -309,7 +339,7 @@ impl Worker {
 
     fn status(&mut self, query: StatusQuery) -> Result<StatusReply> {
         self.move_over()?;
-        let current = self.current.as_ref().map(|current| (&current.reader, &current.catalog));
+        let current = self.current.as_ref().map(|current| (&current.reader, &*current.catalog));
         status::status(&self.config, current, query)
     }
 
@@ -349,26 +379,37 @@ impl Worker {
         if published.as_ref() == open {
             return Ok(());
         }
-        let mut before = self.current.take();
-        let search = before.as_mut().map(|before| before.catalog.take_search());
+        let before = self.current.take();
+        // One that a search for duplicates still reads is not taken over.
+        let mut before = before.and_then(|Current { reader, catalog, .. }| {
+            Some((reader, Arc::try_unwrap(catalog).ok()?))
+        });
+        let search = before.as_mut().map(|(_, catalog)| catalog.take_search());
         if let Some(reader) = dir.open(self.config.limits.duckdb_memory_mib)? {
             let mut catalog = catalog(&reader, before)?;
             catalog.decide_search(&self.config, &reader, search.unwrap_or_default());
-            self.current = Some(Current { catalog, reader, code: None });
+            self.current = Some(Current { catalog: Arc::new(catalog), reader, code: None });
         }
         Ok(())
     }
 }
 
 /// What `reader` holds, in memory; made from what was there `before` when that is quicker.
-fn catalog(reader: &Reader, before: Option<Current>) -> Result<Catalog> {
-    if let Some(before) = before
-        && reader.descends_from(before.reader.generation())
-        && let Some(catalog) = before.catalog.follow(reader)?
+fn catalog(reader: &Reader, before: Option<(Reader, Catalog)>) -> Result<Catalog> {
+    if let Some((older, catalog)) = before
+        && reader.descends_from(older.generation())
+        && let Some(catalog) = catalog.follow(reader)?
     {
         return Ok(catalog);
     }
     Catalog::load(reader)
+}
+
+/// Runs `work` with threads of its own, so that what the worker does on all cores need not wait for
+/// it; as many as configured (0: every core).
+fn in_own_pool<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| Error::environment("cannot start threads").because(error))?.install(work)
 }
 
 fn no_index(config: &Config) -> Error {

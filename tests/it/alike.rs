@@ -2,6 +2,7 @@
 
 use sai::error::ErrorKind;
 use sai::request::{DuplicatesQuery, Freshness, IndexQuery, SimilarQuery, Subject};
+use sai::types::RelPath;
 use sai::worker::Handle;
 
 use crate::support::{self, Repo};
@@ -279,8 +280,33 @@ fn what_is_left_out_of_the_list_is_counted() {
     repo.remove("b0.js");
     let reply = handle.duplicates(DuplicatesQuery::default()).wait().expect("duplicates");
     assert_eq!(reply.clusters[0].members[0].freshness, Freshness::Missing);
-    let changed: Vec<&str> = reply.changed.iter().map(|path| path.as_str()).collect();
+    let changed: Vec<&str> = reply.changed.iter().map(RelPath::as_str).collect();
     assert_eq!(changed, ["a0.py", "b0.js"]);
+}
+
+#[test]
+fn duplicates_are_sought_beside_the_worker() {
+    let repo = tree();
+    let handle = indexed(&repo);
+    let asked: Vec<_> = (0..4).map(|_| handle.duplicates(DuplicatesQuery::default())).collect();
+    // Another generation while they are sought: each answers from the one it began with.
+    repo.write("src/more.py", PARSE);
+    handle.index(IndexQuery::default()).wait().expect("indexed");
+    let similar = handle.similar(code(PARSE)).wait().expect("similar");
+    assert_eq!((similar.generation, similar.hits.len()), (2, 2));
+    for pending in asked {
+        let reply = pending.wait().expect("duplicates");
+        assert!(reply.generation == 1 || reply.clusters_found == 2, "{reply:?}");
+    }
+    let now = handle.duplicates(DuplicatesQuery::default()).wait().expect("duplicates");
+    assert_eq!((now.generation, now.clusters_found), (2, 2));
+    // A file that changed is read from the index, by the connection of that thread.
+    repo.write("src/parse.py", "x = 1\n");
+    let changed = handle.duplicates(DuplicatesQuery::default()).wait().expect("duplicates");
+    assert_eq!(
+        changed.changed.iter().map(RelPath::as_str).collect::<Vec<_>>(),
+        ["src/parse.py"]
+    );
 }
 
 #[test]

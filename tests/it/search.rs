@@ -212,7 +212,7 @@ fn exact_mode_looks_through_what_was_indexed() {
     assert_eq!(exact("second", false).hits[0].freshness, Freshness::Missing);
     let new = exact("replaced", false);
     assert!(new.hits.is_empty());
-    assert_eq!(new.changed.iter().map(|p| p.as_str()).collect::<Vec<_>>(), ["a.rs", "b.rs"]);
+    assert_eq!(new.changed.iter().map(RelPath::as_str).collect::<Vec<_>>(), ["a.rs", "b.rs"]);
     repo.write("a.rs", "// above\nfn first() {}\n");
     let moved = exact("first", false);
     assert_eq!((moved.hits[0].freshness, moved.hits[0].start_line), (Freshness::Moved, 2));
@@ -256,7 +256,7 @@ fn hits_are_checked_against_the_disk() {
     repo.write("src/net/retry.rs", format!("// one\n// two\n{text}"));
     let moved = ask(&handle, "backoff_delay");
     assert_eq!((moved.hits[0].freshness, moved.hits[0].start_line), (Freshness::Moved, start + 2));
-    assert_eq!(moved.changed.iter().map(|p| p.as_str()).collect::<Vec<_>>(), ["src/net/retry.rs"]);
+    assert_eq!(moved.changed.iter().map(RelPath::as_str).collect::<Vec<_>>(), ["src/net/retry.rs"]);
 
     repo.write("src/net/retry.rs", text.replace("attempt.min(6)", "attempt"));
     let changed = ask(&handle, "backoff_delay");

@@ -641,7 +641,7 @@ fn syncs_of_hooks_wait_one_at_a_time() {
     let (send, answers) = std::sync::mpsc::channel();
     for _ in 0..2 {
         let (job, send) = (in_turn(), send.clone());
-        std::thread::spawn(move || send.send(job.wait().unwrap()));
+        std::thread::spawn(move || send.send(job.wait().unwrap()).expect("it is waited for"));
     }
     // One of the two waits for the lock; the other one leaves its work to it.
     let first = answers.recv().unwrap();
