@@ -19,6 +19,6 @@ pub(super) struct McpArgs {
 
 pub(super) fn run(args: &McpArgs, session: &Session) -> Result<u8, Ended> {
     let rights = Rights { write: args.allow_write, setup: args.allow_setup };
-    mcp::serve(session.load()?.config, rights)?;
+    mcp::serve(&session.load()?.config, rights)?;
     Ok(DONE)
 }

@@ -36,7 +36,7 @@ const CLEANUP_MAX: Duration = Duration::from_secs(5);
 /// # Errors
 /// Environment when threads or signal handlers cannot be had; Usage when what is on the other end
 /// of stdin is no MCP client.
-pub fn serve(config: Config, rights: Rights) -> Result<()> {
+pub fn serve(config: &Config, rights: Rights) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("sai-mcp")
@@ -44,7 +44,7 @@ pub fn serve(config: Config, rights: Rights) -> Result<()> {
         .build()
         .map_err(|e| Error::environment("cannot start the server's threads").because(e))?;
     let handle = Handle::start(config.clone());
-    let ended = runtime.block_on(session(&config, rights, handle.clone()));
+    let ended = runtime.block_on(session(config, rights, handle.clone()));
     // A read of stdin cannot be cancelled; it is left behind instead of waited for.
     runtime.shutdown_background();
     handle.end_jobs(CLEANUP_MAX);
