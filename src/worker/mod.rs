@@ -227,18 +227,22 @@ struct Worker {
     jobs: Jobs,
 }
 
-/// A run that writes, with its turn.
-type Job = (Turn, JoinHandle<()>);
-
 /// Runs that write and may still go on. Shared with every [`Handle`].
 #[derive(Clone, Debug, Default)]
 struct Jobs(Arc<Mutex<Vec<Job>>>);
 
+/// A run on a thread of its own.
+#[derive(Debug)]
+struct Job {
+    turn: Turn,
+    thread: JoinHandle<()>,
+}
+
 impl Jobs {
-    fn add(&self, turn: Turn, job: JoinHandle<()>) {
+    fn add(&self, job: Job) {
         let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        jobs.retain(|(_, job)| !job.is_finished());
-        jobs.push((turn, job));
+        jobs.retain(|job| !job.thread.is_finished());
+        jobs.push(job);
     }
 
     /// Takes all out, so that none is waited for twice.
@@ -250,8 +254,8 @@ impl Jobs {
         const POLL: Duration = Duration::from_millis(5);
         let started = Instant::now();
         let jobs = self.take();
-        jobs.iter().for_each(|(turn, _)| turn.cancel());
-        while jobs.iter().any(|(_, job)| !job.is_finished()) && started.elapsed() < patience {
+        jobs.iter().for_each(|job| job.turn.cancel());
+        while jobs.iter().any(|job| !job.thread.is_finished()) && started.elapsed() < patience {
             std::thread::sleep(POLL);
         }
     }
@@ -263,8 +267,8 @@ impl Worker {
             self.turn(request);
         }
         // A run that nobody waits for is cancelled; its private copy goes with it.
-        for (_, job) in self.jobs.take() {
-            let _ = job.join();
+        for job in self.jobs.take() {
+            let _ = job.thread.join();
         }
     }
 
@@ -352,12 +356,12 @@ impl Worker {
     ) {
         let config = self.config.clone();
         let turn = ask.turn.clone();
-        let job = std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("index".to_owned())
             .spawn(move || ask.answer(|query, turn| run(&config, &query, turn)));
         // Without a thread the way back is dropped, which the asker sees.
-        if let Ok(job) = job {
-            self.jobs.add(turn, job);
+        if let Ok(thread) = thread {
+            self.jobs.add(Job { turn, thread });
         }
     }
 

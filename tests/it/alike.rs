@@ -303,10 +303,7 @@ fn duplicates_are_sought_beside_the_worker() {
     // A file that changed is read from the index, by the connection of that thread.
     repo.write("src/parse.py", "x = 1\n");
     let changed = handle.duplicates(DuplicatesQuery::default()).wait().expect("duplicates");
-    assert_eq!(
-        changed.changed.iter().map(RelPath::as_str).collect::<Vec<_>>(),
-        ["src/parse.py"]
-    );
+    assert_eq!(changed.changed.iter().map(RelPath::as_str).collect::<Vec<_>>(), ["src/parse.py"]);
 }
 
 #[test]

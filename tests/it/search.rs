@@ -2,7 +2,7 @@
 
 use sai::error::ErrorKind;
 use sai::request::{Freshness, Hit, IndexQuery, SearchQuery, SearchReply};
-use sai::types::{ChunkKind, Language, Mode, Place};
+use sai::types::{ChunkKind, Language, Mode, Place, RelPath};
 use sai::worker::Handle;
 
 use crate::support::{self, Repo};
