@@ -49,9 +49,10 @@ fn config(tree: &Path, index: &Path, ann: &str) -> Config {
     Config::load(&Sources { root, file: None, overrides }).expect("the values are valid").config
 }
 
-/// Indexes the tree without an HNSW index, then with one.
+/// Indexes the tree without an HNSW index, unless that was done before, then with one.
 fn build(exact: &Config, hnsw: &Config) {
-    for config in [exact, hnsw] {
+    let is_first = IndexDir::new(exact.index_path()).current().expect("readable").is_none();
+    for config in is_first.then_some(exact).into_iter().chain([hnsw]) {
         let (wall, cpu) = (Instant::now(), cpu_seconds());
         let reply = Handle::start(config.clone()).index(IndexQuery::default()).wait();
         let reply = reply.expect("the tree can be indexed");
