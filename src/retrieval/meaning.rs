@@ -5,6 +5,8 @@
 //! words and file. A cosine is computed the same way in both, so a chunk's score does not depend on how it was
 //! found, up to the mean and the deviation, which the second way takes from a sample.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::catalog::Catalog;
 use super::filter::Filter;
 use super::rank::Units;
@@ -54,6 +56,9 @@ impl VectorSearch {
 #[derive(Debug)]
 pub struct Proposer {
     hnsw: Hnsw,
+    /// Whether a question came before: the first one is answered exactly, since reading the index
+    /// takes seconds where there are many vectors, and a process that asks once never needs it.
+    asked: AtomicBool,
     /// Every chunk, by its vector's row.
     by_vector: Vec<u32>,
     /// Chunks whose vectors came after the index was built.
@@ -73,13 +78,16 @@ pub(super) fn decide(
     }
     let open = match before {
         VectorSearch::Hnsw(proposer) if Some(proposer.hnsw.mark()) == reader.hnsw() => {
-            Ok(Some(proposer.hnsw))
+            Ok(Some((proposer.hnsw, proposer.asked)))
         }
         _ => find_vss(config.vss_extension().as_deref())
-            .and_then(|vss| Hnsw::open(reader, &vss, config.limits.duckdb_memory_mib)),
+            .and_then(|vss| Hnsw::open(reader, &vss, config.limits.duckdb_memory_mib))
+            .map(|hnsw| Some((hnsw?, AtomicBool::default()))),
     };
     match open {
-        Ok(Some(hnsw)) => (VectorSearch::Hnsw(Box::new(Proposer::new(hnsw, catalog))), None),
+        Ok(Some((hnsw, asked))) => {
+            (VectorSearch::Hnsw(Box::new(Proposer::new(hnsw, asked, catalog))), None)
+        }
         Ok(None) => {
             let why = "no HNSW index was built for this generation; run `sai index`";
             (VectorSearch::Exact, Some(why.to_owned()))
@@ -92,13 +100,13 @@ pub(super) fn decide(
 }
 
 impl Proposer {
-    fn new(hnsw: Hnsw, catalog: &Catalog) -> Self {
+    fn new(hnsw: Hnsw, asked: AtomicBool, catalog: &Catalog) -> Self {
         let count = catalog.chunks.len() as u32;
         let mut by_vector: Vec<u32> = (0..count).collect();
         by_vector.sort_by_key(|&chunk| catalog.chunks[chunk as usize].vector);
         let first = hnsw.mark().next_vector;
         let is_new = |chunk: &u32| catalog.vector_id(*chunk as usize) >= first;
-        Self { hnsw, uncovered: (0..count).filter(is_new).collect(), by_vector }
+        Self { hnsw, asked, uncovered: (0..count).filter(is_new).collect(), by_vector }
     }
 
     /// Chunks with the nearest vectors, enough of them admitted; `None` when comparing all is
@@ -109,6 +117,9 @@ impl Proposer {
         filter: &Filter,
         question: &[i8],
     ) -> Result<Option<Vec<u32>>> {
+        if !self.asked.swap(true, Ordering::Relaxed) {
+            return Ok(None);
+        }
         let all = catalog.chunks.len();
         let admitted = filter.searched().chunks;
         // A filter that admits one in ten asks for ten times as many.
