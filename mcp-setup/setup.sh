@@ -332,9 +332,11 @@ remove_skills() {
 remove_index() {
   [ -d "$1" ] || return 0
   act "$sai" --root "$1" flush --yes || warn "the index of $1 is left"
-  # What is left of an index is an empty lock, and the mark that keeps the folder out of git.
-  if [ -z "$dry_run" ] && [ "$(ls -A "$1/.index" 2>/dev/null)" = $'.gitignore\nwriter.lock' ]; then
-    rm "$1/.index/.gitignore" "$1/.index/writer.lock"
+  # What is left of an index are empty locks, and the mark that keeps the folder out of git.
+  local kept='.gitignore|writer.lock|waiter.lock'
+  if [ -z "$dry_run" ] && [ -d "$1/.index" ] &&
+    ! find "$1/.index" -mindepth 1 | grep -qvE "/($kept)\$"; then
+    rm -f "$1/.index/.gitignore" "$1/.index/writer.lock" "$1/.index/waiter.lock"
     rmdir "$1/.index"
   fi
 }

@@ -55,9 +55,12 @@ pub(super) fn unusable(file: &Path, error: &duckdb::Error) -> Error {
         .hint(HINT)
 }
 
-/// The copy that the set-up script fetches.
+/// The copy that the set-up script fetches. The script is a shell script, so its folder is the same
+/// on every system that has one.
 fn own_copy() -> Option<PathBuf> {
-    Some(dirs::data_dir()?.join("sai/extensions").join(FILE_NAME))
+    let named = env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = named.or_else(|| Some(env::home_dir()?.join(".local/share")))?;
+    Some(data.join("sai/extensions").join(FILE_NAME))
 }
 
 /// Where DuckDB's own `INSTALL vss` puts it, by version and platform.
