@@ -133,9 +133,7 @@ impl Tool {
             Self::Sync => &sync::SPEC,
         }
     }
-}
 
-impl Tool {
     /// What a tool that writes the index enables, in the words of its refusal.
     fn writing(self) -> Option<&'static str> {
         match self {

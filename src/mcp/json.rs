@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::argument::{Argument, Arguments, Shape};
 use super::hits::chars;
 use crate::error::{Error, ErrorKind, Result};
+use crate::request::Hit;
 use crate::types::unknown;
 
 /// Room for a note that says what was cut.
@@ -42,6 +43,24 @@ pub(super) fn result(reply: &impl Serialize) -> Result<CallToolResult> {
     // From the text rather than from the reply, so that both hold the same numbers.
     result.structured_content = Some(serde_json::from_str(&text).map_err(unwritable)?);
     Ok(result)
+}
+
+/// A reply whose hits and notes are its `parts`, with as many hits as fit into `chars_max`
+/// characters.
+pub(super) fn hits<R: Serialize>(
+    mut reply: R,
+    parts: impl Fn(&mut R) -> (&mut Vec<Hit>, &mut Vec<String>),
+    chars_max: usize,
+) -> Result<CallToolResult> {
+    let mut hits = std::mem::take(parts(&mut reply).0);
+    let (shown, found) = (fitting(&reply, &hits, chars_max)?, hits.len());
+    hits.truncate(shown);
+    let (kept, notes) = parts(&mut reply);
+    *kept = hits;
+    if shown < found {
+        notes.push(cut_note(shown, found, "hits", chars_max));
+    }
+    result(&reply)
 }
 
 /// How many of `items` fit beside `bare`, the reply without them, into `chars_max` characters; at

@@ -28,6 +28,33 @@ pub(super) const SPEC: Spec = Spec {
     writes: false,
 };
 
+/// How many hits are wanted.
+pub(super) const LIMIT_ARGUMENT: Argument = Argument {
+    name: "limit",
+    aliases: &["max_results", "top_k", "k", "n", "num_results", "count"],
+    shape: Shape::Number(LIMIT.0, LIMIT.1),
+    required: false,
+    about: "Hits to return. Default 10, unless configured otherwise.",
+};
+
+/// Which languages are wanted.
+pub(super) const LANGUAGE_ARGUMENT: Argument = Argument {
+    name: "language",
+    aliases: &["lang", "languages"],
+    shape: Shape::List,
+    required: false,
+    about: "Only this language, e.g. \"rust\"; several with commas between.",
+};
+
+/// Whether hits are shown whole.
+pub(super) const TEXT_ARGUMENT: Argument = Argument {
+    name: "include_text",
+    aliases: &["include_code", "full_text"],
+    shape: Shape::Flag,
+    required: false,
+    about: "Show each hit whole instead of its first 8 lines.",
+};
+
 const ARGUMENTS: &[Argument] = &[
     Argument {
         name: "query",
@@ -37,20 +64,8 @@ const ARGUMENTS: &[Argument] = &[
         about: "What to find: a question, words, a symbol, an error message, code. In exact mode \
                 the string itself, or a regular expression with regex.",
     },
-    Argument {
-        name: "limit",
-        aliases: &["max_results", "top_k", "k", "n", "num_results", "count"],
-        shape: Shape::Number(LIMIT.0, LIMIT.1),
-        required: false,
-        about: "Hits to return. Default 10, unless configured otherwise.",
-    },
-    Argument {
-        name: "language",
-        aliases: &["lang", "languages"],
-        shape: Shape::List,
-        required: false,
-        about: "Only this language, e.g. \"rust\"; several with commas between.",
-    },
+    LIMIT_ARGUMENT,
+    LANGUAGE_ARGUMENT,
     Argument {
         name: "path_glob",
         aliases: &["path", "paths", "glob", "path_globs"],
@@ -82,13 +97,7 @@ const ARGUMENTS: &[Argument] = &[
         required: false,
         about: "With mode exact: query is a regular expression.",
     },
-    Argument {
-        name: "include_text",
-        aliases: &["include_code", "full_text"],
-        shape: Shape::Flag,
-        required: false,
-        about: "Show each hit whole instead of its first 8 lines.",
-    },
+    TEXT_ARGUMENT,
     Argument {
         name: "explain",
         aliases: &[],
@@ -106,7 +115,11 @@ pub(super) async fn answer(door: &Door, given: &Arguments) -> Result<CallToolRes
     let mut reply = door.handle.search(query.clone()).await?;
     reply.notes.extend(door.fresh.met(&reply.changed, reply.generation));
     if json {
-        return structured(reply, door.result_chars_max);
+        return json::hits(
+            reply,
+            |reply| (&mut reply.hits, &mut reply.notes),
+            door.result_chars_max,
+        );
     }
     let text = text(&reply, &query, door.result_chars_max);
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
@@ -190,18 +203,6 @@ fn mode(given: &Arguments, regex: bool) -> Result<Option<Mode>> {
         None if regex => Ok(Some(Mode::Exact)),
         asked => Ok(asked),
     }
-}
-
-/// The reply as JSON, with as many hits as fit into `chars_max` characters.
-fn structured(mut reply: SearchReply, chars_max: usize) -> Result<CallToolResult> {
-    let hits = std::mem::take(&mut reply.hits);
-    let (shown, found) = (json::fitting(&reply, &hits, chars_max)?, hits.len());
-    reply.hits = hits;
-    if shown < found {
-        reply.hits.truncate(shown);
-        reply.notes.push(json::cut_note(shown, found, "hits", chars_max));
-    }
-    json::result(&reply)
 }
 
 #[cfg(test)]

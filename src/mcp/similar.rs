@@ -6,7 +6,7 @@ use super::argument::{Argument, Arguments, Shape};
 use super::door::{Door, Refusal, Spec};
 use super::hits::{self, Answer, counted, name};
 use super::json;
-use super::search::LIMIT;
+use super::search::{LANGUAGE_ARGUMENT, LIMIT, LIMIT_ARGUMENT, TEXT_ARGUMENT};
 use crate::error::{Error, Result};
 use crate::request::{SimilarQuery, SimilarReply, Subject};
 use crate::types::Language;
@@ -54,20 +54,8 @@ const ARGUMENTS: &[Argument] = &[
         required: false,
         about: "The least cosine of a hit, 0 to 1. Default 0.85, unless configured otherwise.",
     },
-    Argument {
-        name: "limit",
-        aliases: &["max_results", "top_k", "k", "n", "num_results", "count"],
-        shape: Shape::Number(LIMIT.0, LIMIT.1),
-        required: false,
-        about: "Hits to return. Default 10, unless configured otherwise.",
-    },
-    Argument {
-        name: "language",
-        aliases: &["lang", "languages"],
-        shape: Shape::List,
-        required: false,
-        about: "Only this language, e.g. \"rust\"; several with commas between.",
-    },
+    LIMIT_ARGUMENT,
+    LANGUAGE_ARGUMENT,
     Argument {
         name: "path_glob",
         aliases: &["glob", "path_globs"],
@@ -76,13 +64,7 @@ const ARGUMENTS: &[Argument] = &[
         about: "Only hits in paths that match, e.g. \"src/**\"; several with commas between; a \
                 leading ! excludes.",
     },
-    Argument {
-        name: "include_text",
-        aliases: &["include_code", "full_text"],
-        shape: Shape::Flag,
-        required: false,
-        about: "Show each hit whole instead of its first 8 lines.",
-    },
+    TEXT_ARGUMENT,
     json::FORMAT,
 ];
 
@@ -93,7 +75,8 @@ pub(super) async fn answer(door: &Door, given: &Arguments) -> Result<CallToolRes
     let mut reply = door.handle.similar(query.clone()).await?;
     reply.notes.extend(door.fresh.met(&reply.changed, reply.generation));
     if json {
-        return Ok(structured(reply, door.result_chars_max)?);
+        let max = door.result_chars_max;
+        return Ok(json::hits(reply, |reply| (&mut reply.hits, &mut reply.notes), max)?);
     }
     let text = text(&reply, &query, door.result_chars_max);
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
@@ -146,18 +129,6 @@ fn text(reply: &SimilarReply, query: &SimilarQuery, chars_max: usize) -> String 
         include_text: query.include_text,
     };
     hits::text(&answer, chars_max)
-}
-
-/// The reply as JSON, with as many hits as fit into `chars_max` characters.
-fn structured(mut reply: SimilarReply, chars_max: usize) -> Result<CallToolResult> {
-    let hits = std::mem::take(&mut reply.hits);
-    let (shown, found) = (json::fitting(&reply, &hits, chars_max)?, hits.len());
-    reply.hits = hits;
-    if shown < found {
-        reply.hits.truncate(shown);
-        reply.notes.push(json::cut_note(shown, found, "hits", chars_max));
-    }
-    json::result(&reply)
 }
 
 #[cfg(test)]

@@ -109,28 +109,25 @@ fn the_configuration_decides_what_is_served() {
     assert_eq!(reply["hits"].as_array().map(Vec::len), Some(3));
 }
 
-/// Settings of an endpoint that counts how often it is asked, and for what.
-fn counting_endpoint() -> (Vec<(String, String)>, Arc<AtomicUsize>) {
+/// Settings of the endpoint at `url`.
+fn endpoint(url: &str) -> [(&'static str, &str); 4] {
+    [
+        ("embedder.kind", "http"),
+        ("embedder.http.url", url),
+        ("embedder.http.query_prefix", "QUESTION"),
+        ("embedder.http.passage_prefix", "PASSAGE"),
+    ]
+}
+
+/// The address of an endpoint that counts how often it is asked.
+fn counting_endpoint() -> (String, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let url = embed::serve_forever(move |asked| {
         counted.fetch_add(1, Ordering::SeqCst);
         embed::ollama(asked)
     });
-    let settings = [
-        ("embedder.kind", "http"),
-        ("embedder.http.url", url.as_str()),
-        ("embedder.http.query_prefix", "QUESTION"),
-        ("embedder.http.passage_prefix", "PASSAGE"),
-    ];
-    let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-    (settings.iter().map(owned).collect(), count)
-}
-
-fn with(repo: &Repo, settings: &[(String, String)]) -> Handle {
-    let settings: Vec<(&str, &str)> =
-        settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    support::handle_with(repo.path(), &settings)
+    (url, count)
 }
 
 fn like(subject: Subject) -> SimilarQuery {
@@ -147,10 +144,10 @@ fn like(subject: Subject) -> SimilarQuery {
 #[test]
 fn the_embedder_is_made_once() {
     let repo = repo("//- /a.rs\nfn a() {}\n//- /b.rs\nfn b() {}\n");
-    let (settings, count) = counting_endpoint();
-    let indexing = with(&repo, &settings);
+    let (url, count) = counting_endpoint();
+    let indexing = support::handle_with(repo.path(), &endpoint(&url));
     indexing.index(sai::request::IndexQuery::default()).wait().expect("indexed");
-    let server = with(&repo, &settings);
+    let server = support::handle_with(repo.path(), &endpoint(&url));
     let before = count.load(Ordering::SeqCst);
     for text in ["first", "second", "third"] {
         server
@@ -165,8 +162,8 @@ fn the_embedder_is_made_once() {
 #[test]
 fn a_place_is_not_embedded_again() {
     let repo = repo("//- /a.rs\nfn a() {}\n//- /b.rs\nfn b() {}\n");
-    let (settings, count) = counting_endpoint();
-    let handle = with(&repo, &settings);
+    let (url, count) = counting_endpoint();
+    let handle = support::handle_with(repo.path(), &endpoint(&url));
     handle.index(sai::request::IndexQuery::default()).wait().expect("indexed");
     let place = || like(Subject::Place { path: "a.rs".into(), line: 1 });
     handle.similar(place()).wait().expect("found");
@@ -187,13 +184,7 @@ fn a_question_is_embedded_as_a_question_and_code_as_a_passage() {
         told.lock().expect("one at a time").push(asked.body["input"].to_string());
         embed::ollama(asked)
     });
-    let settings = [
-        ("embedder.kind", "http"),
-        ("embedder.http.url", url.as_str()),
-        ("embedder.http.query_prefix", "QUESTION"),
-        ("embedder.http.passage_prefix", "PASSAGE"),
-    ];
-    let handle = support::handle_with(repo.path(), &settings);
+    let handle = support::handle_with(repo.path(), &endpoint(&url));
     handle.index(sai::request::IndexQuery::default()).wait().expect("indexed");
     handle
         .search(SearchQuery { text: "where".into(), ..SearchQuery::default() })

@@ -417,7 +417,7 @@ fn a_revision_only_ever_names_a_commit() {
     for revision in [
         "nowhere",
         "",
-        "--output=/tmp/x",
+        "--output=x",
         "HEAD..HEAD",
         ":/start",
         "HEAD^{/start}",
