@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use super::print::{self, BOLD, DIM, Line, Look, PATH, PLAIN, WARNING};
+use super::print::{self, BOLD, DIM, Line, Look, PATH, PLAIN};
 use super::similar::score;
-use super::{DONE, Ended, NOTHING, Session, index};
+use super::{DONE, Ended, NOTHING, Session, hits, index};
 use crate::error::Result;
-use crate::request::{Cluster, DuplicatesQuery, DuplicatesReply, Freshness};
+use crate::request::{Cluster, DuplicatesQuery, DuplicatesReply};
 
 /// Find clusters of near-duplicate code, largest first
 ///
@@ -83,12 +83,7 @@ fn cluster_text(cluster: &Cluster, look: Look) -> String {
         if let Some(symbol) = &member.symbol {
             line.push(PLAIN, &format!("  {symbol}"));
         }
-        match member.freshness {
-            Freshness::Unchanged => {}
-            Freshness::Moved => line.push(WARNING, "  moved since indexing"),
-            Freshness::Changed => line.push(WARNING, "  changed since indexing"),
-            Freshness::Missing => line.push(WARNING, "  file is gone"),
-        }
+        hits::push_freshness(&mut line, member.freshness);
         text.push_str(&line.end());
         text.push('\n');
     }
@@ -116,7 +111,7 @@ fn summary(reply: &DuplicatesReply) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Member, Searched};
+    use crate::request::{Freshness, Member, Searched};
     use crate::types::{ChunkKind, RelPath};
 
     const PIPED: Look = Look { color: false, width: None };

@@ -50,13 +50,18 @@ fn head(hit: &Hit, look: Look) -> String {
     if hit.place != Place::Source {
         line.push(DIM, &format!("  {}", hit.place));
     }
-    match hit.freshness {
+    push_freshness(&mut line, hit.freshness);
+    line.end()
+}
+
+/// Adds how a file stands to what was indexed, when it is no longer the same.
+pub(super) fn push_freshness(line: &mut Line, freshness: Freshness) {
+    match freshness {
         Freshness::Unchanged => {}
         Freshness::Moved => line.push(WARNING, "  moved since indexing"),
         Freshness::Changed => line.push(WARNING, "  changed since indexing"),
         Freshness::Missing => line.push(WARNING, "  file is gone"),
     }
-    line.end()
 }
 
 /// The snippet under its line numbers, in the language's colours where colours are used.

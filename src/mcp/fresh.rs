@@ -50,11 +50,9 @@ impl Fresh {
                 tokio::spawn(refresh(self.handle.clone(), Arc::clone(&self.state)));
             }
         }
-        let new: Vec<&RelPath> =
-            changed.iter().filter(|path| !state.told.contains(*path)).collect();
-        let line = (!new.is_empty()).then(|| line(&new, self.may_write));
-        state.told.extend(new.into_iter().cloned().collect::<Vec<_>>());
-        line
+        let mut told = |path: &&RelPath| state.told.insert((*path).clone());
+        let new: Vec<&RelPath> = changed.iter().filter(|path| told(path)).collect();
+        (!new.is_empty()).then(|| line(&new, self.may_write))
     }
 }
 

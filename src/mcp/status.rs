@@ -7,7 +7,7 @@ use super::door::{Door, Spec};
 use super::index_repo::Told;
 use super::json;
 use crate::error::Result;
-use crate::request::{IndexState, StatusQuery, StatusReply};
+use crate::request::{IndexState, StaleFiles, StatusQuery, StatusReply};
 
 /// Where the same answer can be read as a resource.
 pub(super) const URI: &str = "sai://status";
@@ -22,8 +22,8 @@ pub(super) const SPEC: Spec = Spec {
     name: "sai_index_status",
     title: "Index status",
     about: "Tell what the index of this repository holds: root, generation, age, files, chunks, \
-            languages, embedding model, chunker, what was left out and why, which files changed since, and who is writing. \
-            Call it when a search finds nothing or its results look old. Takes no arguments.",
+            languages, embedding model, chunker, what was left out and why, which files changed \
+            since, and who is writing. Call it when a search finds nothing or its results look old. Takes no arguments.",
     arguments: &[],
     example: "{}",
     writes: false,
@@ -37,6 +37,9 @@ struct Answer {
     /// The present or last job of `sai_index_repo` in this server.
     #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<Told>,
+    /// How many files differ, when `stale` does not list all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stale_cut: Option<String>,
     #[serde(flatten)]
     status: StatusReply,
 }
@@ -54,11 +57,7 @@ pub(super) async fn text(door: &Door) -> Result<String> {
 async fn ask(door: &Door) -> Result<Answer> {
     let query = StatusQuery { skipped_paths: false, compare: true };
     let mut status = door.handle.status(query).await?;
-    if let Some(stale) = &mut status.stale {
-        for paths in [&mut stale.changed, &mut stale.added, &mut stale.removed] {
-            paths.truncate(STALE_SHOWN);
-        }
-    }
+    let stale_cut = status.stale.as_mut().and_then(cut);
     let next_step = (status.state == IndexState::Missing).then(|| {
         let root = status.root.display();
         if door.rights.write {
@@ -67,5 +66,21 @@ async fn ask(door: &Door) -> Result<Answer> {
             format!("nothing is indexed yet: run `sai index` in {root}")
         }
     });
-    Ok(Answer { next_step, job: door.jobs.told(), status })
+    Ok(Answer { next_step, job: door.jobs.told(), stale_cut, status })
+}
+
+/// Shortens the lists of differing files; says how many there are when something was cut.
+fn cut(stale: &mut StaleFiles) -> Option<String> {
+    let StaleFiles { changed, added, removed } = stale;
+    let counts = [changed.len(), added.len(), removed.len()];
+    for paths in [changed, added, removed] {
+        paths.truncate(STALE_SHOWN);
+    }
+    let [changed, added, removed] = counts;
+    counts.iter().any(|count| *count > STALE_SHOWN).then(|| {
+        format!(
+            "{changed} changed, {added} added and {removed} removed files; the first \
+             {STALE_SHOWN} of each are listed"
+        )
+    })
 }

@@ -4,6 +4,8 @@
 //! code with code does not: the same function in two files would look different, two functions of one
 //! file alike. Here the place is taken out of the vectors again.
 
+use std::collections::HashMap;
+
 use super::catalog::Catalog;
 use super::filter::Filter;
 use super::{Freshness, Searched, show};
@@ -90,13 +92,13 @@ pub struct Members<'a> {
     catalog: &'a Catalog,
     config: &'a Config,
     /// By file.
-    known: std::collections::HashMap<usize, Vec<(LineRange, Freshness)>>,
+    known: HashMap<usize, Vec<(LineRange, Freshness)>>,
 }
 
 impl<'a> Members<'a> {
     /// Of one generation. Looks at each file once.
     pub fn new(reader: &'a Reader, catalog: &'a Catalog, config: &'a Config) -> Self {
-        Self { reader, catalog, config, known: std::collections::HashMap::new() }
+        Self { reader, catalog, config, known: HashMap::new() }
     }
 
     /// The present lines of a chunk, and whether its file is as it was indexed.

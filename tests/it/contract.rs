@@ -379,5 +379,13 @@ fn the_status_knows_what_is_stale_and_who_writes() {
     assert_eq!(now["stale"]["removed"], json!(["src/retry_2.rs"]));
     assert_eq!(now["writer"]["pid"], std::process::id());
     assert!(now["writer"]["since_s"].is_u64());
+    assert!(now.get("stale_cut").is_none());
+    for n in 0..30 {
+        repo.write(&format!("src/later_{n}.rs"), "fn later() {}\n");
+    }
+    let many = status();
+    assert_eq!(many["stale"]["added"].as_array().map(Vec::len), Some(20));
+    let cut = many["stale_cut"].as_str().expect("what was cut is said");
+    assert!(cut.starts_with("1 changed, 31 added and 1 removed files"), "{cut}");
     drop(lock);
 }
