@@ -128,7 +128,11 @@ fn text(reply: &DuplicatesReply, chars_max: usize) -> String {
         shown += 1;
     }
     if reply.clusters.is_empty() {
-        out.push_str("Next: ask again with a lower min_score.\n");
+        out.push_str(if reply.searched.chunks == 0 {
+            "Next: ask again without path_glob; sai_index_status tells what is indexed.\n"
+        } else {
+            "Next: ask again with a lower min_score.\n"
+        });
     } else if shown < reply.clusters_found {
         let _ = writeln!(
             out,

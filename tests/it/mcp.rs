@@ -420,6 +420,8 @@ fn duplicates_are_found_in_both_forms() {
     assert!(found.starts_with(wanted), "{found}");
     assert!(found.contains("1. 2 chunks, similarity 1.00 to 1.00\n"), "{found}");
     assert!(found.contains("   lib/headers.py:1-4  parse_header\n"), "{found}");
+    let nowhere = text(&client.call("sai_find_duplicates", json!({"path_glob": "no/**"})));
+    assert!(nowhere.contains("Next: ask again without path_glob"), "{nowhere}");
     let json = json!({"format": "json", "path_glob": "src/**"});
     let none = client.call("sai_find_duplicates", json)["structuredContent"].clone();
     assert_eq!((&none["clusters_found"], &none["max_clusters"]), (&json!(0), &json!(50)));
