@@ -40,8 +40,6 @@ pub struct ChunkEntry {
     pub signature: Option<String>,
     /// Bytes of the file's text.
     pub doc: Option<Range<usize>>,
-    /// The row of its vector.
-    pub(super) vector: usize,
 }
 
 /// One generation in memory, ordered by path and line.
@@ -52,6 +50,8 @@ pub struct Catalog {
     pub words: WordIndex,
     pub(super) names: Names,
     vectors: Matrix,
+    /// By chunk: the row of its vector.
+    vector_rows: Vec<u32>,
     /// The id of each row of `vectors`; ascending.
     vector_ids: Vec<u32>,
     /// The ids that were free when it was read: rows that have them now are new.
@@ -80,6 +80,7 @@ impl Catalog {
         let vectors = reader.vectors()?;
         let mut words = WordIndexBuilder::default();
         let mut chunks = Vec::with_capacity(rows.len());
+        let mut vector_rows = Vec::with_capacity(rows.len());
         let mut defining: Map<String, Vec<u32>> = Map::default();
         for (at, row) in rows.into_iter().enumerate() {
             words.push(&row.words);
@@ -91,7 +92,8 @@ impl Catalog {
             for name in &row.defines {
                 defining.entry(normal_name(name)).or_default().push(at as u32);
             }
-            chunks.push(chunk_entry(row, file, vector));
+            chunks.push(chunk_entry(row, file));
+            vector_rows.push(vector as u32);
         }
         assign_chunks(&mut files, &chunks);
         let names = Names::new(files.iter().map(|file| &file.row.path));
@@ -110,6 +112,7 @@ impl Catalog {
             words,
             names,
             vectors,
+            vector_rows,
             vector_ids,
             free,
             search,
@@ -152,18 +155,23 @@ impl Catalog {
     pub fn cosines(&self, query: &[i8]) -> Vec<f32> {
         let mut by_vector = Vec::new();
         self.vectors.cosines(query, &mut by_vector);
-        self.chunks.iter().map(|chunk| by_vector[chunk.vector]).collect()
+        self.vector_rows.iter().map(|row| by_vector[*row as usize]).collect()
     }
 
     /// The stored vector of a chunk, quantised.
     pub(super) fn stored_vector(&self, chunk: usize) -> &[i8] {
-        self.vectors.row(self.chunks[chunk].vector)
+        self.vectors.row(self.vector_rows[chunk] as usize)
     }
 
     /// The cosines of some chunks with a question's vector, in the order of `chunks`.
     pub(super) fn cosines_of(&self, query: &[i8], chunks: &[u32]) -> Vec<f32> {
-        self.vectors
-            .cosines_at(query, chunks.iter().map(|chunk| self.chunks[*chunk as usize].vector))
+        let rows = chunks.iter().map(|chunk| self.vector_rows[*chunk as usize] as usize);
+        self.vectors.cosines_at(query, rows)
+    }
+
+    /// The row of each chunk's vector.
+    pub(super) fn vector_rows(&self) -> &[u32] {
+        &self.vector_rows
     }
 
     /// The row of the vector `id`, if it is in the generation.
@@ -173,7 +181,7 @@ impl Catalog {
 
     /// The id of a chunk's vector.
     pub(super) fn vector_id(&self, chunk: usize) -> u32 {
-        self.vector_ids[self.chunks[chunk].vector]
+        self.vector_ids[self.vector_rows[chunk] as usize]
     }
 
     /// Chunks that define a name, compared without case and underscores.
@@ -215,7 +223,7 @@ pub(super) fn normal_name(name: &str) -> String {
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
 }
 
-fn chunk_entry(row: ChunkRow, file: usize, vector: usize) -> ChunkEntry {
+fn chunk_entry(row: ChunkRow, file: usize) -> ChunkEntry {
     ChunkEntry {
         file,
         lines: row.lines,
@@ -226,7 +234,6 @@ fn chunk_entry(row: ChunkRow, file: usize, vector: usize) -> ChunkEntry {
         parents: row.parents,
         signature: row.signature,
         doc: row.doc.map(|(start, end)| start as usize..end as usize),
-        vector,
     }
 }
 

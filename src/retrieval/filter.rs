@@ -44,8 +44,12 @@ impl Filter {
 
     /// Whether a chunk is in question.
     pub(super) fn admits(&self, catalog: &Catalog, chunk: usize) -> bool {
-        let chunk = &catalog.chunks[chunk];
-        self.files[chunk.file] && (self.kinds.is_empty() || self.kinds.contains(&chunk.kind))
+        self.files[catalog.chunks[chunk].file] && self.admits_kind(catalog, chunk)
+    }
+
+    /// Whether a chunk of an admitted file is in question.
+    pub(super) fn admits_kind(&self, catalog: &Catalog, chunk: usize) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&catalog.chunks[chunk].kind)
     }
 
     /// Whether a file is in question.

@@ -103,7 +103,7 @@ impl Proposer {
     fn new(hnsw: Hnsw, asked: AtomicBool, catalog: &Catalog) -> Self {
         let count = catalog.chunks.len() as u32;
         let mut by_vector: Vec<u32> = (0..count).collect();
-        by_vector.sort_by_key(|&chunk| catalog.chunks[chunk as usize].vector);
+        by_vector.sort_by_key(|&chunk| catalog.vector_rows()[chunk as usize]);
         let first = hnsw.mark().next_vector;
         let is_new = |chunk: &u32| catalog.vector_id(*chunk as usize) >= first;
         Self { hnsw, asked, uncovered: (0..count).filter(is_new).collect(), by_vector }
@@ -140,7 +140,7 @@ impl Proposer {
 
     /// The chunks that share a row of the matrix.
     fn chunks_of(&self, catalog: &Catalog, row: usize) -> impl Iterator<Item = u32> {
-        let row_of = |chunk: &u32| catalog.chunks[*chunk as usize].vector;
+        let row_of = |chunk: &u32| catalog.vector_rows()[*chunk as usize] as usize;
         let start = self.by_vector.partition_point(|chunk| row_of(chunk) < row);
         let same = self.by_vector[start..].iter().take_while(move |chunk| row_of(chunk) == row);
         same.copied()
@@ -198,6 +198,11 @@ impl Meaning {
             cosines[*chunk as usize] = cosine;
         }
         Self { cosines, units }
+    }
+
+    /// The cosines by chunk; not a number where it is not known.
+    pub(super) fn cosines(&self) -> &[f32] {
+        &self.cosines
     }
 
     /// The cosine of a chunk, when it is known.

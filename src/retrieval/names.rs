@@ -21,6 +21,8 @@ const BEGINNING_LENGTH_MIN: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Names {
     words: Vec<String>,
+    /// The words' numbers, in the order of their letters.
+    sorted: Vec<u32>,
     /// How telling a word is: high when few files have it in their name.
     idf: Vec<f32>,
     files: Vec<PathWords>,
@@ -60,6 +62,8 @@ impl Names {
         let all = names.files.len() as f32;
         let idf = |files: &u32| (1.0 + all / (1.0 + *files as f32)).ln();
         names.idf = files_with.iter().map(idf).collect();
+        names.sorted = (0..names.words.len() as u32).collect();
+        names.sorted.sort_unstable_by_key(|word| names.words[*word as usize].as_str());
         names
     }
 
@@ -70,18 +74,35 @@ impl Names {
         })
     }
 
-    /// Compares every word of names with the question, once.
+    /// Which words of names the question has, and which it begins or that begin one of its words.
     pub(super) fn ask(&self, question: &Question) -> Asked {
-        let same: Vec<f32> = self
-            .words
-            .iter()
-            .map(|word| f32::from(u8::from(question.stems.contains(word))))
-            .collect();
-        let begun = self.words.iter().zip(&same).map(|(word, same)| {
-            let begins = *same == 0.0 && question.stems.iter().any(|asked| begins(asked, word));
-            f32::from(u8::from(begins))
-        });
-        Asked { begun: begun.collect(), same }
+        let none = vec![0.0; self.words.len()];
+        let mut asked = Asked { same: none.clone(), begun: none };
+        for word in question.stems.iter().filter_map(|stem| self.find(stem)) {
+            asked.same[word] = 1.0;
+        }
+        for stem in question.stems.iter().filter(|stem| stem.len() >= BEGINNING_LENGTH_MIN) {
+            let ends = (BEGINNING_LENGTH_MIN..stem.len()).filter(|end| stem.is_char_boundary(*end));
+            let beginnings = ends.filter_map(|end| self.find(&stem[..end]));
+            for word in self.beginning_with(stem).chain(beginnings) {
+                if asked.same[word] == 0.0 {
+                    asked.begun[word] = 1.0;
+                }
+            }
+        }
+        asked
+    }
+
+    fn find(&self, text: &str) -> Option<usize> {
+        let found = self.sorted.binary_search_by_key(&text, |word| &self.words[*word as usize]);
+        found.ok().map(|at| self.sorted[at] as usize)
+    }
+
+    fn beginning_with(&self, text: &str) -> impl Iterator<Item = usize> {
+        let word = |word: &u32| self.words[*word as usize].as_str();
+        let first = self.sorted.partition_point(|at| word(at) < text);
+        let begun = self.sorted[first..].iter().take_while(move |at| word(at).starts_with(text));
+        begun.map(|word| *word as usize)
     }
 
     /// The share of the file's name that the question names, and the share whose beginning it names;
@@ -131,12 +152,6 @@ fn telling_part(path: &RelPath) -> &str {
         return path.folders().next_back().unwrap_or(name);
     }
     name
-}
-
-/// Whether one word begins the other.
-fn begins(asked: &str, word: &str) -> bool {
-    let (short, long) = if asked.len() < word.len() { (asked, word) } else { (word, asked) };
-    short.len() >= BEGINNING_LENGTH_MIN && long.starts_with(short)
 }
 
 /// `v3` is version 3.

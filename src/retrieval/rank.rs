@@ -1,8 +1,6 @@
 //! From scores to an order: fuse, take the best, look at them and their files, spread over files.
 
-use std::collections::HashMap;
-
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Map};
 use super::filter::Filter;
 use super::meaning::Meaning;
 use super::question::Question;
@@ -48,12 +46,7 @@ pub(super) fn rank(
     limit: usize,
 ) -> Vec<Ranked> {
     let words = (mode != Mode::Semantic).then(|| word_scores(catalog, question));
-    let mut scores = Scores {
-        word_units: words.as_deref().map(Units::of),
-        words: words.as_deref(),
-        meaning: None,
-        files: file_points(catalog, question),
-    };
+    let mut scores = Scores::new(words, file_points(catalog, question));
     scores.meaning = vector.map(|vector| {
         let by_words = || best_chunks(catalog, filter, question, &scores, LOOKED_AT);
         Meaning::of(catalog, filter, vector, by_words)
@@ -83,49 +76,101 @@ pub(super) fn rank(
 }
 
 /// What is known of every chunk before any is looked at closely.
-struct Scores<'a> {
-    words: Option<&'a [f32]>,
-    word_units: Option<Units>,
+struct Scores {
+    /// By chunk; empty in semantic mode.
+    words: Vec<f32>,
+    word_units: Units,
     /// Absent in lexical mode, and before it is known.
     meaning: Option<Meaning>,
     /// Signals that all chunks of a file share.
     files: Vec<Points>,
+    /// Their sums.
+    file_sums: Vec<f32>,
 }
 
-impl Scores<'_> {
-    fn word(&self, chunk: usize) -> f32 {
-        self.words.map_or(0.0, |scores| scores[chunk])
-    }
-
-    fn similarity(&self, chunk: usize) -> Option<f32> {
-        self.meaning.as_ref().and_then(|meaning| meaning.cosine(chunk))
-    }
-
-    /// Whether anything speaks for a chunk. One whose cosine could be known and is not does not
-    /// compete: it is far, and nothing else brought it up. With neither words nor meaning only its
-    /// file speaks.
-    fn found(&self, chunk: usize) -> bool {
-        match (&self.meaning, self.similarity(chunk)) {
-            (None, _) => self.words.is_none() || self.word(chunk) > 0.0,
-            (Some(_), None) => false,
-            (Some(_), Some(cosine)) => cosine > 0.0 || self.word(chunk) > 0.0,
+impl Scores {
+    fn new(words: Option<Vec<f32>>, files: Vec<Points>) -> Self {
+        let words = words.unwrap_or_default();
+        Self {
+            word_units: Units::of(&words),
+            words,
+            meaning: None,
+            file_sums: files.iter().map(Points::sum).collect(),
+            files,
         }
     }
 
-    fn words_measured(&self, chunk: usize) -> f32 {
-        self.word_units.map_or(0.0, |units| units.measure(self.word(chunk)))
-    }
-
-    fn meaning_measured(&self, chunk: usize) -> f32 {
-        let measured = self.meaning.as_ref().zip(self.similarity(chunk));
-        measured.map_or(0.0, |(meaning, cosine)| meaning.units.measure(cosine))
+    /// Offers `best` the chunks of an admitted file. Most are told by their sum that they are not
+    /// among the best; the rest is looked at only then.
+    fn offer(&self, catalog: &Catalog, filter: &Filter, file: usize, best: &mut Best) {
+        let (words_weight, meaning_weight) = (weight(Reason::Words), weight(Reason::Meaning));
+        let (cosines, cosine_units) = match &self.meaning {
+            Some(meaning) => (meaning.cosines(), meaning.units),
+            None => (&[][..], Units::default()),
+        };
+        // With neither words nor meaning only its file speaks for a chunk.
+        let all_found = self.words.is_empty() && self.meaning.is_none();
+        let file_sum = self.file_sums[file];
+        for chunk in catalog.files[file].chunks.clone() {
+            let word = self.words.get(chunk).copied().unwrap_or(0.0);
+            let cosine = cosines.get(chunk).copied().unwrap_or(0.0);
+            // A cosine that could be known and is not is not a number, and so is the sum: such a
+            // chunk does not compete, for it is far, and nothing else brought it up.
+            let sum = file_sum
+                + words_weight * self.word_units.measure(word)
+                + meaning_weight * cosine_units.measure(cosine);
+            if sum > best.least
+                && (all_found || cosine > 0.0 || word > 0.0)
+                && filter.admits_kind(catalog, chunk)
+            {
+                best.offer(sum, chunk as u32);
+            }
+        }
     }
 
     fn ranked(&self, catalog: &Catalog, chunk: usize) -> Ranked {
         let mut points = self.files[catalog.chunks[chunk].file];
-        points.set(Reason::Words, self.words_measured(chunk));
-        points.set(Reason::Meaning, self.meaning_measured(chunk));
-        Ranked { chunk, points, total: 0.0, similarity: self.similarity(chunk), line: None }
+        let word = self.words.get(chunk).copied().unwrap_or(0.0);
+        let meaning = self.meaning.as_ref();
+        let similarity = meaning.and_then(|meaning| meaning.cosine(chunk));
+        let measured = meaning.zip(similarity);
+        points.set(Reason::Words, self.word_units.measure(word));
+        points.set(
+            Reason::Meaning,
+            measured.map_or(0.0, |(meaning, cosine)| meaning.units.measure(cosine)),
+        );
+        Ranked { chunk, points, total: 0.0, similarity, line: None }
+    }
+}
+
+/// The best chunks of those offered so far, and some that were; chunks are offered in order.
+struct Best {
+    count: usize,
+    /// A chunk with this sum or less comes too late.
+    least: f32,
+    offered: Vec<(f32, u32)>,
+}
+
+impl Best {
+    fn new(count: usize) -> Self {
+        Self { count, least: f32::NEG_INFINITY, offered: Vec::with_capacity(2 * count) }
+    }
+
+    fn offer(&mut self, sum: f32, chunk: u32) {
+        self.offered.push((sum, chunk));
+        if self.offered.len() >= 2 * self.count {
+            self.cut();
+        }
+    }
+
+    /// Keeps only the best.
+    fn cut(&mut self) {
+        if self.offered.len() > self.count {
+            let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            let (_, last, _) = self.offered.select_nth_unstable_by(self.count - 1, order);
+            self.least = last.0;
+            self.offered.truncate(self.count);
+        }
     }
 }
 
@@ -134,31 +179,21 @@ fn best_chunks(
     catalog: &Catalog,
     filter: &Filter,
     question: &Question,
-    scores: &Scores<'_>,
+    scores: &Scores,
     count: usize,
 ) -> Vec<usize> {
-    let file_sums: Vec<f32> = scores.files.iter().map(Points::sum).collect();
-    let (words, meaning) = (weight(Reason::Words), weight(Reason::Meaning));
-    let mut best: Vec<(f32, u32)> = Vec::with_capacity(catalog.chunks.len());
-    for (chunk, entry) in catalog.chunks.iter().enumerate() {
-        if scores.found(chunk) && filter.admits(catalog, chunk) {
-            let sum = file_sums[entry.file]
-                + words * scores.words_measured(chunk)
-                + meaning * scores.meaning_measured(chunk);
-            best.push((sum, chunk as u32));
-        }
+    let mut best = Best::new(count);
+    for file in (0..catalog.files.len()).filter(|file| filter.admits_file(*file)) {
+        scores.offer(catalog, filter, file, &mut best);
     }
-    if best.len() > count {
-        best.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        best.truncate(count);
-    }
+    best.cut();
     let defining = question
         .symbols
         .iter()
         .flat_map(|symbol| catalog.defining(&symbol.name))
         .filter(|chunk| filter.admits(catalog, **chunk as usize));
     let mut chunks: Vec<u32> =
-        best.iter().map(|(_, chunk)| *chunk).chain(defining.copied()).collect();
+        best.offered.iter().map(|(_, chunk)| *chunk).chain(defining.copied()).collect();
     chunks.sort_unstable();
     chunks.dedup();
     chunks.into_iter().map(|chunk| chunk as usize).collect()
@@ -174,7 +209,7 @@ fn word_scores(catalog: &Catalog, question: &Question) -> Vec<f32> {
 }
 
 /// Mean and standard deviation of a score over all chunks.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Units {
     mean: f32,
     /// One over the standard deviation; 0 when all scores are equal.
@@ -184,8 +219,8 @@ pub(super) struct Units {
 impl Units {
     pub(super) fn of(scores: &[f32]) -> Self {
         let count = scores.len().max(1) as f32;
-        let mean = scores.iter().sum::<f32>() / count;
-        let variance = scores.iter().map(|s| (s - mean) * (s - mean)).sum::<f32>() / count;
+        let mean = sum(scores, |score| score) / count;
+        let variance = sum(scores, |score| (score - mean) * (score - mean)) / count;
         let deviation = variance.sqrt();
         Self { mean, inverse_deviation: if deviation > 0.0 { 1.0 / deviation } else { 0.0 } }
     }
@@ -196,10 +231,24 @@ impl Units {
     }
 }
 
+/// The sum of a term over all scores, in sixteen sums side by side so that the compiler can use vector
+/// registers.
+fn sum(scores: &[f32], term: impl Fn(f32) -> f32) -> f32 {
+    let (blocks, rest) = scores.as_chunks::<16>();
+    let mut sums = [0f32; 16];
+    for block in blocks {
+        for (sum, score) in sums.iter_mut().zip(block) {
+            *sum += term(*score);
+        }
+    }
+    sums.iter().sum::<f32>() + rest.iter().map(|score| term(*score)).sum::<f32>()
+}
+
 /// Signals that all chunks of a file share, for every file.
 fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
     let asked = catalog.names.ask(question);
-    let mut cost_of = HashMap::<Place, f32>::new();
+    let cost = |place: &Place| signals::place(question, *place);
+    let costs: Vec<f32> = Place::ALL.iter().map(cost).collect();
     catalog
         .files
         .iter()
@@ -207,11 +256,9 @@ fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
         .map(|(at, file)| {
             let mut points = Points::default();
             let (name, beginning) = catalog.names.name(&asked, at);
-            let place = file.row.place;
-            let cost = cost_of.entry(place).or_insert_with(|| signals::place(question, place));
             points.set(Reason::FileName, name);
             points.set(Reason::FileNameBeginning, beginning);
-            points.set(Reason::Place, *cost);
+            points.set(Reason::Place, costs[file.row.place as usize]);
             points.set(Reason::Old, f32::from(u8::from(catalog.names.is_old(at))));
             points
         })
@@ -221,7 +268,7 @@ fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
 /// A file whose other chunks answer as well is the better answer: the root of the sum of the squared
 /// points of its candidates.
 fn add_agreement(catalog: &Catalog, candidates: &mut [Ranked]) {
-    let mut squares = HashMap::<usize, f32>::new();
+    let mut squares = Map::<usize, f32>::default();
     for candidate in candidates.iter() {
         let sum = candidate.total.max(0.0);
         *squares.entry(catalog.chunks[candidate.chunk].file).or_default() += sum * sum;
@@ -236,7 +283,7 @@ fn add_agreement(catalog: &Catalog, candidates: &mut [Ranked]) {
 
 /// Further chunks of a file stand back, each more than the one before.
 fn spread(catalog: &Catalog, candidates: &mut [Ranked]) {
-    let mut seen = HashMap::<usize, u16>::new();
+    let mut seen = Map::<usize, u16>::default();
     for candidate in candidates.iter_mut() {
         let before = seen.entry(catalog.chunks[candidate.chunk].file).or_default();
         candidate.points.set(Reason::Repeat, f32::from(*before));

@@ -93,9 +93,8 @@ impl WordIndex {
     /// Adds to `scores[chunk]` what BM25 gives the word. Returns whether any chunk holds it.
     pub fn score(&self, word: &str, scores: &mut [f32]) -> bool {
         let Some((range, idf)) = self.postings(word) else { return false };
-        for at in range {
-            let chunk = self.chunks[at] as usize;
-            let frequency = frequency(self.counts[at]);
+        for (chunk, counts) in self.chunks[range.clone()].iter().zip(&self.counts[range]) {
+            let (chunk, frequency) = (*chunk as usize, FREQUENCIES[usize::from(*counts)]);
             scores[chunk] += idf * frequency / (frequency + self.norms[chunk]);
         }
         true
@@ -186,12 +185,24 @@ impl WordIndex {
     }
 }
 
-/// How often a word counts, all fields together.
-fn frequency(counts: u8) -> f32 {
-    let has = |flag: u8, weight: f32| if counts & flag == 0 { 0.0 } else { weight };
-    f32::from(counts & field::BODY_MAX)
-        + has(field::NAMES, NAMES_WEIGHT)
-        + has(field::SIGNATURE, SIGNATURE_WEIGHT)
-        + has(field::DOC, DOC_WEIGHT)
-        + has(field::PATH, PATH_WEIGHT)
+/// How often a word counts, all fields together, by its byte of counts.
+static FREQUENCIES: [f32; 256] = {
+    let mut table = [0.0; 256];
+    let mut counts = 0;
+    while counts < table.len() {
+        table[counts] = frequency(counts as u8);
+        counts += 1;
+    }
+    table
+};
+
+const fn frequency(counts: u8) -> f32 {
+    const fn has(counts: u8, flag: u8, weight: f32) -> f32 {
+        if counts & flag == 0 { 0.0 } else { weight }
+    }
+    (counts & field::BODY_MAX) as f32
+        + has(counts, field::NAMES, NAMES_WEIGHT)
+        + has(counts, field::SIGNATURE, SIGNATURE_WEIGHT)
+        + has(counts, field::DOC, DOC_WEIGHT)
+        + has(counts, field::PATH, PATH_WEIGHT)
 }

@@ -69,7 +69,9 @@ impl Catalog {
         rows.sort_by_key(|row| (ids.get(&row.file_id).copied(), row.pos));
         let old_files = std::mem::take(&mut self.files);
         let old_chunks = std::mem::take(&mut self.chunks);
+        let old_rows = std::mem::take(&mut self.vector_rows);
         self.chunks.reserve_exact(old_chunks.len() + rows.len());
+        self.vector_rows.reserve_exact(old_chunks.len() + rows.len());
         let mut moves = Moves { moved: vec![None; old_chunks.len()], fresh: Vec::new() };
         let mut rows = rows.into_iter().peekable();
         let mut old_chunks = old_chunks.into_iter().enumerate();
@@ -88,6 +90,7 @@ impl Catalog {
             for (from, chunk) in own {
                 moves.moved[from] = Some(self.chunks.len() as u32);
                 self.chunks.push(ChunkEntry { file: at, ..chunk });
+                self.vector_rows.push(old_rows[from]);
             }
             file.chunks = first..self.chunks.len();
             self.files.push(file);
@@ -111,7 +114,8 @@ impl Catalog {
                 return Err(damaged(&row));
             };
             moves.fresh.push((self.chunks.len() as u32, std::mem::take(&mut row.words)));
-            self.chunks.push(chunk_entry(row, at, vector));
+            self.chunks.push(chunk_entry(row, at));
+            self.vector_rows.push(vector as u32);
         }
         self.files.push(FileEntry { row: file, chunks: first..self.chunks.len() });
         Ok(())
