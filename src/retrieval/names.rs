@@ -25,14 +25,11 @@ pub(super) struct Names {
     sorted: Vec<u32>,
     /// How telling a word is: high when few files have it in their name.
     idf: Vec<f32>,
-    files: Vec<PathWords>,
-}
-
-#[derive(Debug)]
-struct PathWords {
-    /// Of the file's name, or of its folder where the name says nothing.
-    name: Vec<u32>,
-    is_old: bool,
+    /// The words of each file's name, or of its folder where the name says nothing, file by file.
+    name_words: Vec<u32>,
+    /// By file: where its words end in `name_words`.
+    ends: Vec<u32>,
+    is_old: Vec<bool>,
 }
 
 /// How a question's words bear on the words of names.
@@ -52,14 +49,16 @@ impl Names {
         let mut files_with: Vec<u32> = Vec::new();
         for path in paths {
             let words = stemmed_parts(telling_part(path)).into_iter();
-            let name: Vec<u32> = words.map(|word| names.intern(word, &mut ids)).collect();
-            files_with.resize(names.words.len(), 0);
-            for word in &name {
-                files_with[*word as usize] += 1;
+            for word in words {
+                let word = names.intern(word, &mut ids);
+                files_with.resize(names.words.len(), 0);
+                files_with[word as usize] += 1;
+                names.name_words.push(word);
             }
-            names.files.push(PathWords { name, is_old: is_old(path, &newest) });
+            names.ends.push(names.name_words.len() as u32);
+            names.is_old.push(is_old(path, &newest));
         }
-        let all = names.files.len() as f32;
+        let all = names.ends.len() as f32;
         let idf = |files: &u32| (1.0 + all / (1.0 + *files as f32)).ln();
         names.idf = files_with.iter().map(idf).collect();
         names.sorted = (0..names.words.len() as u32).collect();
@@ -109,7 +108,8 @@ impl Names {
     /// each word weighs as much as it is telling.
     pub(super) fn name(&self, asked: &Asked, file: usize) -> (f32, f32) {
         let (mut all, mut same, mut begun) = (0.0, 0.0, 0.0);
-        for &word in &self.files[file].name {
+        let start = file.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        for &word in &self.name_words[start..self.ends[file] as usize] {
             let word = word as usize;
             all += self.idf[word];
             same += self.idf[word] * asked.same[word];
@@ -120,7 +120,7 @@ impl Names {
 
     /// Whether the file lies in a folder of legacy code or of an older version (`v1` beside `v2`).
     pub(super) fn is_old(&self, file: usize) -> bool {
-        self.files[file].is_old
+        self.is_old[file]
     }
 }
 
@@ -129,7 +129,8 @@ pub(super) fn each_stem(text: &str, each: &mut impl FnMut(&str)) {
     let mut lower = String::new();
     parts(text, &mut |part| {
         lower.clear();
-        lower.extend(part.chars().map(|c| c.to_ascii_lowercase()));
+        lower.push_str(part);
+        lower.make_ascii_lowercase();
         each(&stem(&lower));
     });
 }

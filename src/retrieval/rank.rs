@@ -46,7 +46,7 @@ pub(super) fn rank(
     limit: usize,
 ) -> Vec<Ranked> {
     let words = (mode != Mode::Semantic).then(|| word_scores(catalog, question));
-    let mut scores = Scores::new(words, file_points(catalog, question));
+    let mut scores = Scores::new(catalog, words, file_points(catalog, question));
     scores.meaning = vector.map(|vector| {
         let by_words = || best_chunks(catalog, filter, question, &scores, LOOKED_AT);
         Meaning::of(catalog, filter, vector, by_words)
@@ -77,8 +77,9 @@ pub(super) fn rank(
 
 /// What is known of every chunk before any is looked at closely.
 struct Scores {
-    /// By chunk; empty in semantic mode.
+    /// BM25 by chunk; zero in semantic mode.
     words: Vec<f32>,
+    has_words: bool,
     word_units: Units,
     /// Absent in lexical mode, and before it is known.
     meaning: Option<Meaning>,
@@ -89,9 +90,11 @@ struct Scores {
 }
 
 impl Scores {
-    fn new(words: Option<Vec<f32>>, files: Vec<Points>) -> Self {
-        let words = words.unwrap_or_default();
+    fn new(catalog: &Catalog, words: Option<Vec<f32>>, files: Vec<Points>) -> Self {
+        let has_words = words.is_some();
+        let words = words.unwrap_or_else(|| vec![0.0; catalog.chunks.len()]);
         Self {
+            has_words,
             word_units: Units::of(&words),
             words,
             meaning: None,
@@ -104,16 +107,17 @@ impl Scores {
     /// among the best; the rest is looked at only then.
     fn offer(&self, catalog: &Catalog, filter: &Filter, file: usize, best: &mut Best) {
         let (words_weight, meaning_weight) = (weight(Reason::Words), weight(Reason::Meaning));
+        let chunks = catalog.files[file].chunks.clone();
+        let words = &self.words[chunks.clone()];
         let (cosines, cosine_units) = match &self.meaning {
-            Some(meaning) => (meaning.cosines(), meaning.units),
-            None => (&[][..], Units::default()),
+            Some(meaning) => (&meaning.cosines()[chunks.clone()], meaning.units),
+            // Measured in no units, anything says nothing.
+            None => (words, Units::default()),
         };
         // With neither words nor meaning only its file speaks for a chunk.
-        let all_found = self.words.is_empty() && self.meaning.is_none();
+        let all_found = !self.has_words && self.meaning.is_none();
         let file_sum = self.file_sums[file];
-        for chunk in catalog.files[file].chunks.clone() {
-            let word = self.words.get(chunk).copied().unwrap_or(0.0);
-            let cosine = cosines.get(chunk).copied().unwrap_or(0.0);
+        for ((chunk, &word), &cosine) in chunks.zip(words).zip(cosines) {
             // A cosine that could be known and is not is not a number, and so is the sum: such a
             // chunk does not compete, for it is far, and nothing else brought it up.
             let sum = file_sum
@@ -130,7 +134,7 @@ impl Scores {
 
     fn ranked(&self, catalog: &Catalog, chunk: usize) -> Ranked {
         let mut points = self.files[catalog.chunks[chunk].file];
-        let word = self.words.get(chunk).copied().unwrap_or(0.0);
+        let word = self.words[chunk];
         let meaning = self.meaning.as_ref();
         let similarity = meaning.and_then(|meaning| meaning.cosine(chunk));
         let measured = meaning.zip(similarity);

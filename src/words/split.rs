@@ -76,12 +76,14 @@ fn ascii_run(identifier: &str, word: &mut String, each: &mut impl FnMut(&str)) {
     parts(identifier, &mut |_| count += 1);
     if count > 1 {
         word.clear();
-        word.extend(identifier.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()));
+        identifier.split('_').for_each(|piece| word.push_str(piece));
+        word.make_ascii_lowercase();
         each(word);
     }
     parts(identifier, &mut |part| {
         word.clear();
-        word.extend(part.chars().map(|c| c.to_ascii_lowercase()));
+        word.push_str(part);
+        word.make_ascii_lowercase();
         each(&stem(word));
     });
 }
