@@ -69,7 +69,11 @@ impl Matrix {
             "{} values are not whole rows of {dim}",
             values.len()
         );
-        let inverse_norms = values.par_chunks_exact(dim).map(inverse_norm).collect();
+        let inverse_norms = if values.len() / dim < PARALLEL_ROWS_MIN {
+            values.chunks_exact(dim).map(inverse_norm).collect()
+        } else {
+            values.par_chunks_exact(dim).map(inverse_norm).collect()
+        };
         Self { dim, values, inverse_norms }
     }
 

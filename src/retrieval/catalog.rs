@@ -1,19 +1,22 @@
 //! One generation in memory: files, chunks, vectors, words, names.
 
+mod definitions;
 mod follow;
+mod load;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
+use self::definitions::Definitions;
 use super::meaning::{self, VectorSearch};
 use super::names::Names;
 use super::question::Question;
 use crate::config::Config;
 use crate::embed::Matrix;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::store::{ChunkRow, FileRow, FreeIds, Reader};
 use crate::types::{ChunkKind, LineRange};
-use crate::words::{WordIndex, WordIndexBuilder};
+use crate::words::WordIndex;
 
 /// A map with a quick hash.
 pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -59,68 +62,10 @@ pub struct Catalog {
     pub(super) search: VectorSearch,
     /// Why vectors are not searched as configured.
     search_note: Option<String>,
-    /// Chunks by the names they define, in lower case without underscores.
-    defining: Map<String, Vec<u32>>,
+    definitions: Definitions,
 }
 
 impl Catalog {
-    /// Reads a generation.
-    ///
-    /// # Errors
-    /// Index when it contradicts itself: a chunk without its file or vector, vectors of another
-    /// length than it says.
-    pub fn load(reader: &Reader) -> Result<Self> {
-        let file = |row| FileEntry { row, chunks: 0..0 };
-        let mut files: Vec<FileEntry> = reader.files()?.into_iter().map(file).collect();
-        let file_positions: Map<u32, usize> =
-            files.iter().enumerate().map(|(at, file)| (file.row.id, at)).collect();
-        let mut rows = Vec::new();
-        reader.chunks(&mut |row| rows.push(row))?;
-        rows.sort_by_cached_key(|row| (file_positions.get(&row.file_id).copied(), row.pos));
-        let vectors = reader.vectors()?;
-        let mut words = WordIndexBuilder::default();
-        let mut chunks = Vec::with_capacity(rows.len());
-        let mut vector_rows = Vec::with_capacity(rows.len());
-        let mut defining: Map<String, Vec<u32>> = Map::default();
-        for (at, row) in rows.into_iter().enumerate() {
-            words.push(&row.words);
-            let file = file_positions.get(&row.file_id).copied();
-            let vector = vectors.ids.binary_search(&row.vector_id).ok();
-            let (Some(file), Some(vector)) = (file, vector) else {
-                return Err(damaged(&row));
-            };
-            for name in &row.defines {
-                defining.entry(normal_name(name)).or_default().push(at as u32);
-            }
-            chunks.push(chunk_entry(row, file));
-            vector_rows.push(vector as u32);
-        }
-        assign_chunks(&mut files, &chunks);
-        let names = Names::new(files.iter().map(|file| &file.row.path));
-        let words = words.build(reader.words()?);
-        let dim = reader.meta().dim;
-        if vectors.values.len() != vectors.ids.len() * dim {
-            return Err(contradiction(&format!("its vectors are not of {dim} values")));
-        }
-        let vector_ids = vectors.ids;
-        let vectors = Matrix::new(dim, vectors.values);
-        let free = reader.free_ids();
-        let (search, search_note) = (VectorSearch::Exact, None);
-        Ok(Self {
-            files,
-            chunks,
-            words,
-            names,
-            vectors,
-            vector_rows,
-            vector_ids,
-            free,
-            search,
-            search_note,
-            defining,
-        })
-    }
-
     /// Gives up how vectors are searched, and why not as configured; the next search is exact.
     pub fn take_search(&mut self) -> (VectorSearch, Option<String>) {
         (std::mem::take(&mut self.search), self.search_note.take())
@@ -185,8 +130,8 @@ impl Catalog {
     }
 
     /// Chunks that define a name, compared without case and underscores.
-    pub fn defining(&self, name: &str) -> &[u32] {
-        self.defining.get(&normal_name(name)).map_or(&[], Vec::as_slice)
+    pub fn defining(&self, name: &str) -> Vec<u32> {
+        self.definitions.of(name, &self.chunks)
     }
 
     /// Up to five defined names that look like one of the question's first words.
@@ -194,27 +139,22 @@ impl Catalog {
         // Each word is compared with every name of the index.
         const WORDS_MAX: usize = 4;
         const NAME_BYTES: std::ops::RangeInclusive<usize> = 3..=100;
-        let mut near: Vec<(f64, &str)> = Vec::new();
         let wanted = question.tokens.iter().map(|token| normal_name(token));
-        let wanted = wanted.filter(|wanted| NAME_BYTES.contains(&wanted.len())).take(WORDS_MAX);
-        for wanted in wanted {
-            for (name, chunks) in &self.defining {
-                if !NAME_BYTES.contains(&name.len()) {
-                    continue;
-                }
-                let likeness = strsim::jaro_winkler(&wanted, name);
-                if likeness > 0.85 {
-                    let shown = chunks.first().and_then(|at| {
-                        let defines = &self.chunks[*at as usize].defines;
-                        defines.iter().find(|define| normal_name(define) == *name)
-                    });
-                    near.extend(shown.map(|shown| (likeness, shown.as_str())));
-                }
+        let wanted: Vec<String> =
+            wanted.filter(|wanted| NAME_BYTES.contains(&wanted.len())).take(WORDS_MAX).collect();
+        let mut near: Vec<(f64, String, &str)> = Vec::new();
+        for define in self.chunks.iter().flat_map(|chunk| &chunk.defines) {
+            let name = normal_name(define);
+            let likeness = wanted.iter().map(|wanted| strsim::jaro_winkler(wanted, &name));
+            let likeness = likeness.fold(0.0, f64::max);
+            if NAME_BYTES.contains(&name.len()) && likeness > 0.85 {
+                near.push((likeness, name, define));
             }
         }
-        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        // One spelling of each name; the sort leaves the first chunk's first.
+        near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         near.dedup_by(|a, b| a.1 == b.1);
-        near.into_iter().take(5).map(|(_, name)| name.to_owned()).collect()
+        near.into_iter().take(5).map(|(_, _, define)| define.to_owned()).collect()
     }
 }
 
@@ -237,17 +177,7 @@ fn chunk_entry(row: ChunkRow, file: usize) -> ChunkEntry {
     }
 }
 
-/// Tells each file where its chunks are; they lie together.
-fn assign_chunks(files: &mut [FileEntry], chunks: &[ChunkEntry]) {
-    let mut at = 0;
-    for same_file in chunks.chunk_by(|a, b| a.file == b.file) {
-        files[same_file[0].file].chunks = at..at + same_file.len();
-        at += same_file.len();
-    }
-}
-
-fn damaged(row: &ChunkRow) -> Error {
-    let ChunkRow { pos, file_id, vector_id, .. } = row;
+fn damaged(pos: u32, file_id: u32, vector_id: u32) -> Error {
     contradiction(&format!("chunk {pos} of file {file_id} has no file or no vector {vector_id}"))
 }
 

@@ -195,9 +195,9 @@ fn best_chunks(
         .symbols
         .iter()
         .flat_map(|symbol| catalog.defining(&symbol.name))
-        .filter(|chunk| filter.admits(catalog, **chunk as usize));
+        .filter(|chunk| filter.admits(catalog, *chunk as usize));
     let mut chunks: Vec<u32> =
-        best.offered.iter().map(|(_, chunk)| *chunk).chain(defining.copied()).collect();
+        best.offered.iter().map(|(_, chunk)| *chunk).chain(defining).collect();
     chunks.sort_unstable();
     chunks.dedup();
     chunks.into_iter().map(|chunk| chunk as usize).collect()

@@ -4,7 +4,6 @@
 //! file can take down nothing but its reader.
 
 use std::path::Path;
-use std::thread;
 
 use duckdb::{Config, Connection};
 
@@ -19,10 +18,12 @@ const ATTACHED: &str = "idx";
 const ROW_GROUP_ROWS: u32 = 16_384;
 /// DuckDB needs some memory to work at all.
 const MEMORY_MIB_MIN: usize = 32;
-/// One thread decodes what the other reads; more gain nothing.
-const READ_THREADS_MAX: usize = 2;
-/// A writer has company that needs the other cores, and DuckDB's threads wait by spinning.
-const WRITE_THREADS: usize = 1;
+/// A reader streams; without a bound DuckDB would keep most of the file in memory beside what was
+/// made of it.
+const READ_MEMORY_MIB_MAX: usize = 64;
+/// DuckDB works on the thread that asks: its own threads would wait by spinning, and whoever reads or
+/// writes much has company for the other cores.
+const THREADS: usize = 1;
 
 /// How a file is opened.
 #[derive(Clone, Copy)]
@@ -36,13 +37,11 @@ pub(super) enum Access<'a> {
 
 /// Opens the file at `path`, which is made when it is written and not there.
 pub(super) fn open(path: &Path, access: Access<'_>, memory_mib: usize) -> Result<Connection> {
-    let threads = match access {
-        Access::Read => {
-            thread::available_parallelism().map_or(1, |n| n.get().min(READ_THREADS_MAX))
-        }
-        Access::Write { .. } => WRITE_THREADS,
+    let memory_mib = match access {
+        Access::Read => memory_mib.min(READ_MEMORY_MIB_MAX),
+        Access::Write { .. } => memory_mib,
     };
-    let connection = instance(threads, memory_mib).map_err(|error| duck(path, &error))?;
+    let connection = instance(THREADS, memory_mib).map_err(|error| duck(path, &error))?;
     confine(&connection, path, access)?;
     Ok(connection)
 }
@@ -100,7 +99,7 @@ pub(super) fn another(connection: &Connection) -> duckdb::Result<Connection> {
 
 /// Writes what is alive in the file at `from` to a new file at `to`, without the space between.
 pub(super) fn copy_alive(from: &Path, to: &Path, spill: &Path, memory_mib: usize) -> Result<()> {
-    let connection = instance(WRITE_THREADS, memory_mib).map_err(|error| duck(to, &error))?;
+    let connection = instance(THREADS, memory_mib).map_err(|error| duck(to, &error))?;
     set_spill(&connection, spill)?;
     attach(&connection, from, "old", Access::Read)?;
     attach(&connection, to, "new", Access::Write { spill })?;

@@ -217,6 +217,21 @@ impl Reader {
     /// # Errors
     /// Index: the file is damaged; `each` may have seen a part of the rows.
     pub fn chunks_since(&self, before: FreeIds, each: &mut dyn FnMut(ChunkRow)) -> Result<()> {
+        self.chunks_and_words(before, &mut |row, words| {
+            each(ChunkRow { words: words.to_vec(), ..row });
+        })
+    }
+
+    /// Like [`Reader::chunks_since`], with each row's words apart, for a caller that keeps them in its
+    /// own way; the row itself has none.
+    ///
+    /// # Errors
+    /// Index: the file is damaged; `each` may have seen a part of the rows.
+    pub fn chunks_and_words(
+        &self,
+        before: FreeIds,
+        each: &mut dyn FnMut(ChunkRow, &[u8]),
+    ) -> Result<()> {
         let sql = "SELECT file_id, pos, line_start, line_end, byte_start, byte_end, kind, symbol, \
                    defines, parents, signature, doc_start, doc_end, vector_id, words FROM chunk";
         let sql = format!("{sql}{}", from("file_id", before.file));
@@ -319,13 +334,33 @@ impl Reader {
     /// Index: the file is damaged.
     pub fn words_since(&self, before: FreeIds) -> Result<Vec<(u32, String)>> {
         let mut words = Vec::new();
-        let sql = format!("SELECT id, text FROM word{}", from("id", before.word));
+        self.words_from(before.word, &mut |id, word| words.push((id, word.to_owned())))?;
+        Ok(words)
+    }
+
+    /// Calls `each` with every word and its id.
+    ///
+    /// # Errors
+    /// Index: the file is damaged; `each` may have seen a part of the words.
+    pub fn each_word(&self, each: &mut dyn FnMut(u32, &str)) -> Result<()> {
+        self.words_from(0, each)
+    }
+
+    fn words_from(&self, first: u32, each: &mut dyn FnMut(u32, &str)) -> Result<()> {
+        let sql = format!("SELECT id, text FROM word{}", from("id", first));
         self.scan(&sql, &mut |batch| {
             let (ids, texts) = (batch.u32s(0)?, batch.texts(1)?);
-            words.extend((0..batch.len()).map(|row| (ids.value(row), texts.value(row).to_owned())));
+            (0..batch.len()).for_each(|row| each(ids.value(row), texts.value(row)));
             Ok(())
-        })?;
-        Ok(words)
+        })
+    }
+
+    /// How many words there are.
+    ///
+    /// # Errors
+    /// Index: the file is damaged.
+    pub fn word_count(&self) -> Result<usize> {
+        self.count("word")
     }
 
     /// The exact bytes of a file's content.
@@ -653,7 +688,7 @@ fn decode_stamps(batch: &Columns<'_>, stamps: &mut Vec<FileStamp>) -> Result<(),
     Ok(())
 }
 
-fn decode_chunks(batch: &Columns<'_>, each: &mut dyn FnMut(ChunkRow)) -> Result<(), Fault> {
+fn decode_chunks(batch: &Columns<'_>, each: &mut dyn FnMut(ChunkRow, &[u8])) -> Result<(), Fault> {
     let (files, positions) = (batch.u32s(0)?, batch.u32s(1)?);
     let (line_starts, line_ends) = (batch.u32s(2)?, batch.u32s(3)?);
     let (byte_starts, byte_ends) = (batch.u32s(4)?, batch.u32s(5)?);
@@ -663,7 +698,7 @@ fn decode_chunks(batch: &Columns<'_>, each: &mut dyn FnMut(ChunkRow)) -> Result<
     let (vectors, words) = (batch.u32s(13)?, batch.bytes(14)?);
     let mut kind = Names::new(ChunkKind::from_name);
     for row in 0..batch.len() {
-        each(ChunkRow {
+        let chunk = ChunkRow {
             file_id: files.value(row),
             pos: positions.value(row),
             lines: LineRange { start: line_starts.value(row), end: line_ends.value(row) },
@@ -676,8 +711,9 @@ fn decode_chunks(batch: &Columns<'_>, each: &mut dyn FnMut(ChunkRow)) -> Result<
             signature: optional(signatures, row).map(str::to_owned),
             doc: optional_u32(doc_starts, row).zip(optional_u32(doc_ends, row)),
             vector_id: vectors.value(row),
-            words: words.value(row).to_vec(),
-        });
+            words: Vec::new(),
+        };
+        each(chunk, words.value(row));
     }
     Ok(())
 }

@@ -193,7 +193,11 @@ fn join(items: &[String]) -> Option<String> {
 /// What [`join`] joined.
 fn split(joined: Option<&str>) -> Vec<String> {
     let Some(joined) = joined else { return Vec::new() };
-    joined.split('\n').map(unescape).collect()
+    // A vector that grows as it is filled has room for four.
+    let count = memchr::memchr_iter(b'\n', joined.as_bytes()).count() + 1;
+    let mut items = Vec::with_capacity(count);
+    items.extend(joined.split('\n').map(unescape));
+    items
 }
 
 fn unescape(item: &str) -> String {

@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Batch, ChunkRow, FileRow, FreeIds, VectorRow, Writer};
 use crate::turn::Turn;
 use crate::types::{Hash, RelPath};
-use crate::words::encode;
+use crate::words::{Dictionary, encode};
 
 /// A batch ends at this many files or bytes, so that memory stays bounded.
 const BATCH_FILES: usize = 512;
@@ -132,7 +132,7 @@ struct Rows {
     next_file: u32,
     next_vector: u32,
     vectors: HashMap<Hash, u32, foldhash::fast::RandomState>,
-    words: HashMap<String, u32, foldhash::fast::RandomState>,
+    words: Dictionary,
     next_word: u32,
 }
 
@@ -140,7 +140,9 @@ impl Rows {
     /// Knows everything that is stored.
     fn new(writer: &Writer) -> Result<Self> {
         let base = writer.reader();
-        Ok(Self::with(base.free_ids(), base.vector_keys()?, base.words()?))
+        let mut words = Dictionary::default();
+        base.each_word(&mut |id, word| words.insert(id, word))?;
+        Ok(Self::with(base.free_ids(), base.vector_keys()?, words))
     }
 
     /// Knows what is stored of what some prepared files need.
@@ -153,16 +155,17 @@ impl Rows {
             }
         }
         let base = writer.reader();
-        Ok(Self::with(base.free_ids(), base.vectors_of(&keys)?, base.words_of(&words)?))
+        let words = base.words_of(&words)?.into_iter().collect();
+        Ok(Self::with(base.free_ids(), base.vectors_of(&keys)?, words))
     }
 
-    fn with(free: FreeIds, vectors: Vec<(Hash, u32)>, words: Vec<(u32, String)>) -> Self {
+    fn with(free: FreeIds, vectors: Vec<(Hash, u32)>, words: Dictionary) -> Self {
         Self {
             next_file: free.file,
             next_vector: free.vector,
             next_word: free.word,
             vectors: vectors.into_iter().collect(),
-            words: words.into_iter().map(|(id, word)| (word, id)).collect(),
+            words,
         }
     }
 
@@ -282,13 +285,13 @@ impl Rows {
     }
 
     fn word(&mut self, word: String, batch: &mut Batch) -> u32 {
-        if let Some(&id) = self.words.get(&word) {
+        if let Some(id) = self.words.id(&word) {
             return id;
         }
         let id = self.next_word;
         self.next_word += 1;
-        batch.words.push((id, word.clone()));
-        self.words.insert(word, id);
+        self.words.insert(id, &word);
+        batch.words.push((id, word));
         id
     }
 }

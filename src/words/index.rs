@@ -1,8 +1,9 @@
 //! The search side: every word with the chunks that hold it, and BM25 over them.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
 use super::count::{decode_each, field};
+use super::dictionary::Dictionary;
 
 /// BM25's saturation: how soon more repeats stop to count.
 const K1: f32 = 1.5;
@@ -20,27 +21,33 @@ const PATH_WEIGHT: f32 = 1.5;
 #[derive(Debug, Default)]
 pub struct WordIndexBuilder {
     encoded: Vec<u8>,
-    ends: Vec<usize>,
+    /// By chunk: its part of `encoded`.
+    pieces: Vec<Range<usize>>,
 }
 
 impl WordIndexBuilder {
     /// Adds the next chunk's encoded words; chunks count from 0.
     pub fn push(&mut self, words: &[u8]) {
+        let start = self.encoded.len();
         self.encoded.extend_from_slice(words);
-        self.ends.push(self.encoded.len());
+        self.pieces.push(start..self.encoded.len());
+    }
+
+    /// Puts the chunks into another order: the one that was added as `order[i]` is chunk `i`.
+    ///
+    /// # Panics
+    /// When there is no such chunk.
+    pub fn reorder(&mut self, order: impl Iterator<Item = usize>) {
+        self.pieces = order.map(|from| self.pieces[from].clone()).collect();
     }
 
     /// Lays the index out; `words` gives the ids.
-    pub fn build(self, words: Vec<(u32, String)>) -> WordIndex {
-        let ids_end = words.iter().map(|(id, _)| *id as usize + 1).max().unwrap_or(0);
+    pub fn build(self, words: Dictionary) -> WordIndex {
+        let ids_end = words.ids_end();
         let mut starts = vec![0u32; ids_end + 1];
-        let chunk_bytes = |pos: usize| {
-            let start = if pos == 0 { 0 } else { self.ends[pos - 1] };
-            &self.encoded[start..self.ends[pos]]
-        };
-        let mut lengths = Vec::with_capacity(self.ends.len());
-        for pos in 0..self.ends.len() {
-            lengths.push(decode_each(chunk_bytes(pos), |id, _| {
+        let mut lengths = Vec::with_capacity(self.pieces.len());
+        for piece in &self.pieces {
+            lengths.push(decode_each(&self.encoded[piece.clone()], |id, _| {
                 if let Some(count) = starts.get_mut(id as usize + 1) {
                     *count += 1;
                 }
@@ -52,26 +59,25 @@ impl WordIndexBuilder {
         let total = starts.last().copied().unwrap_or(0) as usize;
         let (mut chunks, mut counts) = (vec![0u32; total], vec![0u8; total]);
         let mut next = starts.clone();
-        for pos in 0..self.ends.len() {
-            decode_each(chunk_bytes(pos), |id, count| {
+        for (piece, pos) in self.pieces.iter().zip(0u32..) {
+            decode_each(&self.encoded[piece.clone()], |id, count| {
                 if (id as usize) < ids_end {
                     let at = &mut next[id as usize];
-                    chunks[*at as usize] = pos as u32;
+                    chunks[*at as usize] = pos;
                     counts[*at as usize] = count;
                     *at += 1;
                 }
             });
         }
         let norms = norms(&lengths);
-        let ids = words.into_iter().map(|(id, word)| (word, id)).collect();
-        WordIndex { ids, starts, chunks, counts, lengths, norms }
+        WordIndex { ids: words, starts, chunks, counts, lengths, norms }
     }
 }
 
 /// Every word of every chunk.
 #[derive(Debug, Default)]
 pub struct WordIndex {
-    ids: HashMap<String, u32, foldhash::fast::RandomState>,
+    ids: Dictionary,
     /// Word `id` occupies `starts[id]..starts[id + 1]` of `chunks` and `counts`.
     starts: Vec<u32>,
     chunks: Vec<u32>,
@@ -113,7 +119,7 @@ impl WordIndex {
         let Self { mut ids, starts: old_starts, chunks: old_chunks, counts: old_counts, .. } = self;
         let end = words.iter().map(|(id, _)| *id as usize + 1).max().unwrap_or(0);
         let end = end.max(old_starts.len().saturating_sub(1));
-        ids.extend(words.into_iter().map(|(id, word)| (word, id)));
+        ids.extend(words);
 
         let mut lengths = vec![0; moved.iter().flatten().count() + fresh.len()];
         for (length, to) in self.lengths.iter().zip(moved) {
@@ -171,13 +177,13 @@ impl WordIndex {
     /// Every known word.
     #[cfg(test)]
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        self.ids.keys().map(String::as_str)
+        self.ids.words()
     }
 
     /// Where the word's postings are, and its inverse document frequency; `None` when no chunk holds
     /// it.
-    fn postings(&self, word: &str) -> Option<(std::ops::Range<usize>, f32)> {
-        let id = *self.ids.get(word)? as usize;
+    fn postings(&self, word: &str) -> Option<(Range<usize>, f32)> {
+        let id = self.ids.id(word)? as usize;
         let range = self.starts[id] as usize..self.starts[id + 1] as usize;
         let (all, holding) = (self.norms.len() as f32, range.len() as f32);
         let idf = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();

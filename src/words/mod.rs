@@ -6,11 +6,13 @@
 //! ([`WordIndex`]). Pure: no disk, no database.
 
 mod count;
+mod dictionary;
 mod index;
 mod split;
 mod stem;
 
 pub use count::{ChunkWords, Counted, Counter, Fields, decode, encode};
+pub use dictionary::Dictionary;
 pub use index::{WordIndex, WordIndexBuilder};
 pub use split::{parts, terms};
 pub use stem::stem;

@@ -79,7 +79,7 @@ fn damaged_encodings_end_early() {
         let bytes = encode(&counted.chunks[0], &[0, 200, 40_000]);
         let mut builder = WordIndexBuilder::default();
         builder.push(&bytes[..cut.min(bytes.len())]);
-        builder.build(vec![(0, "one".into())]);
+        builder.build(std::iter::once((0, "one")).collect());
     }
 }
 

@@ -74,6 +74,7 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("simsimd", &["embed"]),
     ("ndarray", &["embed"]),
     ("git2", &["git"]),
+    ("hashbrown", &["words"]),
     ("encoding_rs", &["text"]),
     ("grep_searcher", &["retrieval"]),
     ("grep_regex", &["retrieval"]),

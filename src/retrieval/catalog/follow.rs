@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Catalog, ChunkEntry, FileEntry, Map, chunk_entry, damaged, normal_name};
+use super::{Catalog, ChunkEntry, FileEntry, Map, chunk_entry, damaged};
 use crate::error::Result;
 use crate::retrieval::names::Names;
 use crate::store::{ChunkRow, FileRow, Reader};
@@ -98,7 +98,7 @@ impl Catalog {
         for row in files {
             self.add(row, &mut rows, &mut moves)?;
         }
-        rows.next().map_or(Ok(moves), |row| Err(damaged(&row)))
+        rows.next().map_or(Ok(moves), |row| Err(damaged(row.pos, row.file_id, row.vector_id)))
     }
 
     /// Adds a new file with its chunks, which are the next of `rows`.
@@ -111,7 +111,7 @@ impl Catalog {
         let (at, first) = (self.files.len(), self.chunks.len());
         while let Some(mut row) = rows.next_if(|row| row.file_id == file.id) {
             let Ok(vector) = self.vector_ids.binary_search(&row.vector_id) else {
-                return Err(damaged(&row));
+                return Err(damaged(row.pos, row.file_id, row.vector_id));
             };
             moves.fresh.push((self.chunks.len() as u32, std::mem::take(&mut row.words)));
             self.chunks.push(chunk_entry(row, at));
@@ -123,24 +123,11 @@ impl Catalog {
 
     /// Brings the names that chunks define up to date.
     fn redefine(&mut self, moves: &Moves) {
-        self.defining.retain(|_, chunks| {
-            let mut kept = 0;
-            for at in 0..chunks.len() {
-                if let Some(to) = moves.moved[chunks[at] as usize] {
-                    chunks[kept] = to;
-                    kept += 1;
-                }
-            }
-            chunks.truncate(kept);
-            kept > 0
-        });
+        self.definitions.renumber(&moves.moved);
         for (at, _) in &moves.fresh {
-            for name in &self.chunks[*at as usize].defines {
-                let chunks = self.defining.entry(normal_name(name)).or_default();
-                let pos = chunks.partition_point(|chunk| chunk <= at);
-                chunks.insert(pos, *at);
-            }
+            self.definitions.add(&self.chunks[*at as usize].defines, *at);
         }
+        self.definitions.complete();
     }
 }
 
