@@ -95,8 +95,10 @@ fn questions(reader: &Reader) -> Vec<String> {
 /// The index alone beside the scan alone: how many of the nearest are found, how quickly.
 fn compare_scans(reader: &Reader, config: &Config, questions: &[String]) {
     let mut embedder = Embedder::open(&config.embedder).expect("built in");
-    let vectors: Vec<Vec<i8>> =
-        questions.iter().map(|text| quantise(&embedder.query(text).expect("built in"))).collect();
+    let vectors: Vec<Vec<i8>> = questions
+        .iter()
+        .map(|text| quantise(&embedder.query(text, |_| 1.0).expect("built in")))
+        .collect();
     let stored = reader.vectors().expect("readable");
     let matrix = Matrix::new(reader.meta().dim, stored.values);
     println!("{} vectors, {} questions", matrix.len(), vectors.len());

@@ -101,7 +101,8 @@ fn rows(count: usize) -> Vec<i8> {
 #[divan::bench(args = [10_000, 100_000])]
 fn vector_scan(bencher: Bencher<'_, '_>, count: usize) {
     let matrix = Matrix::new(256, rows(count));
-    let query = quantise(&embedder().query("where are retries configured").expect("built in"));
+    let query =
+        quantise(&embedder().query("where are retries configured", |_| 1.0).expect("built in"));
     let mut out = Vec::new();
     bencher.counter(ItemsCount::new(count)).bench_local(|| matrix.cosines(&query, &mut out));
 }

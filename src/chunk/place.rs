@@ -26,7 +26,16 @@ const VENDORED: &[&str] = &[
 ];
 
 /// Folders of generated code.
-const GENERATED: &[&str] = &["generated", "__generated__", "autogen", "generated-sources"];
+const GENERATED: &[&str] = &[
+    "generated",
+    "__generated__",
+    "autogen",
+    "generated-sources",
+    "single_include",
+    "single_header",
+    "amalgamated",
+    "amalgamation",
+];
 
 /// Folders of tests and their data.
 const TEST: &[&str] = &[
@@ -88,8 +97,18 @@ const EXAMPLE: &[&str] = &[
 ];
 
 /// Folders of documentation.
-const DOCS: &[&str] =
-    &["doc", "docs", "documentation", "website", "man", "Documentation", "guides"];
+const DOCS: &[&str] = &[
+    "doc",
+    "docs",
+    "documentation",
+    "website",
+    "man",
+    "Documentation",
+    "guides",
+    "documentation-website",
+    "xdoc",
+    "xdocs",
+];
 
 /// Folders of configuration.
 const CONFIG: &[&str] = &[".github", ".gitlab", ".circleci", ".vscode", ".idea", ".ci", ".config"];
@@ -291,7 +310,7 @@ fn is_test_name(name: &str, stem: &str, language: Language) -> bool {
     if whole.contains(&lower.as_str()) || dotted.iter().any(|ending| lower.ends_with(ending)) {
         return true;
     }
-    if lower.starts_with("test_") || name.rsplit('.').next() == Some("bats") {
+    if lower.starts_with("test_") || name.ends_with(".bats") {
         return true;
     }
     // `FooTest.java`, `FooTests.cs`, `FooSpec.scala`, `TestFoo.java`, `FooTestCase.php`, `FooIT.java`.

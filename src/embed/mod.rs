@@ -111,13 +111,14 @@ impl Embedder {
         self.dim
     }
 
-    /// The vector of a question.
+    /// The vector of a question. `weigh` says how much each of its words (lower case) counts, 1 by
+    /// rights; only the built-in model can weigh words.
     ///
     /// # Errors
     /// Environment: the engine failed. The built-in model never does.
-    pub fn query(&mut self, text: &str) -> Result<Vec<f32>> {
+    pub fn query(&mut self, text: &str, weigh: impl Fn(&str) -> f32) -> Result<Vec<f32>> {
         match &mut self.engine {
-            Engine::Static(model) => Ok(model.query(text)),
+            Engine::Static(model) => Ok(model.query(text, weigh)),
             Engine::Text(engine) => {
                 let text = format!("{}{text}", engine.query_prefix);
                 Ok(engine.embed(&[text])?.swap_remove(0))

@@ -105,10 +105,16 @@ impl StaticModel {
         self.dim
     }
 
-    /// The vector of a question.
-    pub(super) fn query(&self, text: &str) -> Vec<f32> {
+    /// The vector of a question, each of its words times what `weigh` gives it (in lower case).
+    pub(super) fn query(&self, text: &str, weigh: impl Fn(&str) -> f32) -> Vec<f32> {
         let mut vector = vec![0.0; self.dim];
-        self.add_text(text, Role::Query, &mut Counts::new(self.words.count), &mut vector);
+        let mut counts = Counts::new(self.words.count);
+        self.count(text, &mut counts, |run| {
+            let word = run.to_ascii_lowercase();
+            // A row counts as the root of its count.
+            std::str::from_utf8(&word).map_or(1.0, |word| weigh(word).powi(2))
+        });
+        self.add_counted(Role::Query, &mut counts, &mut vector);
         normalise(&mut vector);
         vector
     }
@@ -130,7 +136,7 @@ impl StaticModel {
                 known = Some((passage.path, self.path_vector(passage.path, counts)));
             }
             *vector = vec![0.0; self.dim];
-            self.add_text(passage.code, Role::Document, counts, vector);
+            self.add_text(passage.code, counts, vector);
             normalise(vector);
             if let Some((_, path)) = &known {
                 for (value, path) in vector.iter_mut().zip(path) {
@@ -169,7 +175,7 @@ impl StaticModel {
         let mut part = vec![0.0; self.dim];
         for (text, share) in [(stem, STEM_SHARE), (folders.as_str(), FOLDERS_SHARE)] {
             part.fill(0.0);
-            self.add_text(text, Role::Document, counts, &mut part);
+            self.add_text(text, counts, &mut part);
             normalise(&mut part);
             for (sum, value) in sum.iter_mut().zip(&part) {
                 *sum += share * value;
@@ -178,9 +184,14 @@ impl StaticModel {
         sum
     }
 
-    /// Adds the weighted rows of a text's words to `sum`.
-    fn add_text(&self, text: &str, role: Role, counts: &mut Counts, sum: &mut [f32]) {
-        self.count(text, counts);
+    /// Adds the weighted rows of a document's words to `sum`.
+    fn add_text(&self, text: &str, counts: &mut Counts, sum: &mut [f32]) {
+        self.count(text, counts, |_| 1.0);
+        self.add_counted(Role::Document, counts, sum);
+    }
+
+    /// Adds the weighted rows that were counted to `sum`, and forgets them.
+    fn add_counted(&self, role: Role, counts: &mut Counts, sum: &mut [f32]) {
         for &row in &counts.seen {
             let at = row as usize;
             let count = std::mem::take(&mut counts.by_row[at]);
@@ -195,19 +206,20 @@ impl StaticModel {
         counts.seen.clear();
     }
 
-    /// Counts the rows that a text's words name.
-    fn count(&self, text: &str, counts: &mut Counts) {
+    /// Counts the rows that a text's words name, each time as much as `weigh` gives the word.
+    fn count(&self, text: &str, counts: &mut Counts, weigh: impl Fn(&[u8]) -> f32) {
         for run in Runs(text.as_bytes()).take(self.runs_max) {
             if run.len() > RUN_MAX {
                 continue;
             }
             if let Some(row) = self.words.row(run) {
-                counts.add(row, 1.0);
+                counts.add(row, weigh(run));
             } else if run.len() > PIECE_MIN {
                 let mut pieces = [0; PIECES_MAX];
                 let found = self.words.pieces(run, &mut pieces);
+                let part = weigh(run) / found as f32;
                 for &row in &pieces[..found] {
-                    counts.add(row, 1.0 / found as f32);
+                    counts.add(row, part);
                 }
             }
         }

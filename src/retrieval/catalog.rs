@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use self::definitions::Definitions;
+use super::docs::Docs;
+use super::layout::Layout;
 use super::meaning::{self, VectorSearch};
 use super::names::Names;
 use super::question::Question;
@@ -52,6 +54,8 @@ pub struct Catalog {
     pub chunks: Vec<ChunkEntry>,
     pub words: WordIndex,
     pub(super) names: Names,
+    pub(super) layout: Layout,
+    pub(super) docs: Docs,
     vectors: Matrix,
     /// By chunk: the row of its vector.
     vector_rows: Vec<u32>,

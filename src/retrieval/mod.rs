@@ -6,8 +6,10 @@
 
 mod alike;
 mod catalog;
+mod docs;
 mod exact;
 mod filter;
+mod layout;
 mod meaning;
 mod names;
 mod question;
@@ -26,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::store::Reader;
 use crate::turn::Turn;
 use crate::types::{ChunkKind, Language, Mode, Place, RelPath};
+use crate::words::stem;
 
 pub use alike::{CodeVectors, Members, Neighbourhood, alike};
 pub use catalog::{Catalog, ChunkEntry, FileEntry};
@@ -181,7 +184,7 @@ pub fn search(
         Mode::Semantic | Mode::Lexical | Mode::Hybrid => {
             let vector = match mode {
                 Mode::Lexical => None,
-                _ => Some(quantise(&embedder.query(text)?)),
+                _ => Some(quantise(&embedder.query(text, |word| weigh(catalog, word))?)),
             };
             turn.check()?;
             rank::rank(catalog, &filter, &question, mode, vector.as_deref(), limit)
@@ -205,6 +208,12 @@ pub fn search(
     let searched = filter.searched();
     let generation = reader.generation().number;
     Ok(SearchReply { query: query.text.clone(), mode, generation, searched, hits, changed, notes })
+}
+
+/// How much a word of a question counts in its vector: words that are everywhere in the repository,
+/// its own name for one, say little.
+fn weigh(catalog: &Catalog, word: &str) -> f32 {
+    catalog.words.rarity(&stem(word)).sqrt()
 }
 
 /// Whether a question can be asked at all, told without an index.

@@ -1,5 +1,4 @@
-//! What file names and folders say: the words of each file's name, and whether a folder holds an
-//! older version of another one.
+//! What file names say: the words of each file's name, and how a question bears on them.
 
 use super::catalog::Map;
 use super::question::Question;
@@ -9,10 +8,6 @@ use crate::words::{parts, stem};
 /// File names that say nothing: their folder stands in for them.
 const GENERIC_STEMS: &[&str] =
     &["index", "mod", "lib", "main", "init", "__init__", "package", "default"];
-
-/// Folders of code that is kept for those who still use it.
-const OLD_FOLDERS: &[&str] =
-    &["attic", "compat", "deprecated", "legacy", "obsolete", "old", "outdated"];
 
 /// A word of fewer letters begins too many others to say anything.
 const BEGINNING_LENGTH_MIN: usize = 3;
@@ -29,7 +24,6 @@ pub(super) struct Names {
     name_words: Vec<u32>,
     /// By file: where its words end in `name_words`.
     ends: Vec<u32>,
-    is_old: Vec<bool>,
 }
 
 /// How a question's words bear on the words of names.
@@ -42,8 +36,7 @@ pub(super) struct Asked {
 
 impl Names {
     /// Takes the paths of all files apart, in their order.
-    pub(super) fn new<'a>(paths: impl Iterator<Item = &'a RelPath> + Clone) -> Self {
-        let newest = newest_versions(paths.clone());
+    pub(super) fn new<'a>(paths: impl Iterator<Item = &'a RelPath>) -> Self {
         let mut names = Self::default();
         let mut ids: Map<String, u32> = Map::default();
         let mut files_with: Vec<u32> = Vec::new();
@@ -56,7 +49,6 @@ impl Names {
                 names.name_words.push(word);
             }
             names.ends.push(names.name_words.len() as u32);
-            names.is_old.push(is_old(path, &newest));
         }
         let all = names.ends.len() as f32;
         let idf = |files: &u32| (1.0 + all / (1.0 + *files as f32)).ln();
@@ -117,11 +109,6 @@ impl Names {
         }
         if all > 0.0 { (same / all, begun / all) } else { (0.0, 0.0) }
     }
-
-    /// Whether the file lies in a folder of legacy code or of an older version (`v1` beside `v2`).
-    pub(super) fn is_old(&self, file: usize) -> bool {
-        self.is_old[file]
-    }
 }
 
 /// Calls `each` with the stemmed parts of a text's identifiers, in order.
@@ -155,41 +142,6 @@ fn telling_part(path: &RelPath) -> &str {
     name
 }
 
-/// `v3` is version 3.
-fn version(folder: &str) -> Option<u32> {
-    folder.strip_prefix('v')?.parse().ok()
-}
-
-/// The newest version folder beside each: by the path of the folder that holds them.
-fn newest_versions<'a>(paths: impl Iterator<Item = &'a RelPath>) -> Map<&'a str, u32> {
-    let mut newest = Map::default();
-    for path in paths {
-        for (above, folder) in with_above(path.as_str()) {
-            if let Some(version) = version(folder) {
-                let known = newest.entry(above).or_insert(version);
-                *known = version.max(*known);
-            }
-        }
-    }
-    newest
-}
-
-fn is_old(path: &RelPath, newest: &Map<&str, u32>) -> bool {
-    with_above(path.as_str()).any(|(above, folder)| {
-        OLD_FOLDERS.contains(&folder)
-            || version(folder)
-                .is_some_and(|version| newest.get(above).is_some_and(|n| *n > version))
-    })
-}
-
-/// Each folder of a path with the path of the folder that holds it.
-fn with_above(path: &str) -> impl Iterator<Item = (&str, &str)> {
-    path.match_indices('/').map(|(end, _)| {
-        let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);
-        (&path[..start], &path[start..end])
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -200,14 +152,6 @@ mod tests {
         let paths: Vec<RelPath> =
             paths.iter().map(|path| RelPath::new(Path::new(path)).expect("a path")).collect();
         Names::new(paths.iter())
-    }
-
-    #[test]
-    fn older_versions_and_legacy_folders_are_told_apart() {
-        let names =
-            names(&["api/v1/a.rs", "api/v2/a.rs", "v1/only.rs", "legacy/b.rs", "src/v1.rs"]);
-        let old: Vec<bool> = (0..5).map(|file| names.is_old(file)).collect();
-        assert_eq!(old, [true, false, false, true, false]);
     }
 
     #[test]

@@ -28,8 +28,10 @@ pub struct Question {
     pub symbols: Vec<Symbol>,
     /// Whether it is a symbol and nothing else.
     pub is_symbol: bool,
-    /// Kinds of places that it asks for.
+    /// Kinds of places that its words name.
     places: Vec<Place>,
+    /// Whether it is about how something is tested, not only about something with `test` in its name.
+    wants_tests: bool,
 }
 
 /// A name that a question asks for.
@@ -82,8 +84,8 @@ impl Question {
             }
         }
         let places = Place::ALL.iter().copied().filter(|place| names(*place, &stems)).collect();
-        let text = text.to_owned();
-        Self { text, tokens, terms: terms_found, stems, symbols, is_symbol, places }
+        let (text, wants_tests) = (text.to_owned(), wants_tests(&tokens));
+        Self { text, tokens, terms: terms_found, stems, symbols, is_symbol, places, wants_tests }
     }
 
     /// The first of `defines` that the question names, in any case or style.
@@ -95,10 +97,28 @@ impl Question {
         defines.iter().find(asked).map(String::as_str)
     }
 
-    /// Whether the question asks for files of such a place, so that they are not put last.
-    pub fn asks_for(&self, place: Place) -> bool {
-        self.places.contains(&place)
+    /// How much the question asks for files of such a place, which are put last otherwise: 0 not at
+    /// all, 0.5 when one of its words can be meant so, 1 when it is clear.
+    pub fn asks_for(&self, place: Place) -> f32 {
+        match place {
+            _ if !self.places.contains(&place) => 0.0,
+            Place::Test if !self.wants_tests => 0.5,
+            _ => 1.0,
+        }
     }
+}
+
+/// Whether it is tests that are wanted: `how is the parser tested`, `tests for retries`, `unit tests of`.
+fn wants_tests(tokens: &[String]) -> bool {
+    const KINDS: &[&str] = &["unit", "integration", "regression", "e2e", "property", "smoke"];
+    const AFTER: &[&str] = &["for", "of", "that", "case", "cases", "suite", "fixture", "fixtures"];
+    let words: Vec<String> = tokens.iter().map(|token| token.to_lowercase()).collect();
+    let is_test = |word: &str| matches!(word, "test" | "tests" | "spec" | "specs");
+    words.iter().any(|word| word == "tested")
+        || words.windows(2).any(|pair| {
+            let (first, second) = (pair[0].as_str(), pair[1].as_str());
+            is_test(first) && AFTER.contains(&second) || KINDS.contains(&first) && is_test(second)
+        })
 }
 
 /// Whether one of the stemmed words names a kind of place.

@@ -253,33 +253,52 @@ fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
     let asked = catalog.names.ask(question);
     let cost = |place: &Place| signals::place(question, *place);
     let costs: Vec<f32> = Place::ALL.iter().map(cost).collect();
+    let documentation = catalog.docs.scores(catalog, question);
+    let shares = catalog.layout.shares(question);
     catalog
         .files
         .iter()
+        .zip(shares)
         .enumerate()
-        .map(|(at, file)| {
+        .map(|(at, (file, share))| {
             let mut points = Points::default();
+            points.set(Reason::Documentation, documentation[at]);
+            points.set(Reason::Module, share);
             let (name, beginning) = catalog.names.name(&asked, at);
             points.set(Reason::FileName, name);
             points.set(Reason::FileNameBeginning, beginning);
             points.set(Reason::Place, costs[file.row.place as usize]);
-            points.set(Reason::Old, f32::from(u8::from(catalog.names.is_old(at))));
+            points.set(Reason::Old, f32::from(u8::from(catalog.layout.is_old(at))));
             points
         })
         .collect()
 }
 
 /// A file whose other chunks answer as well is the better answer: the root of the sum of the squared
-/// points of its candidates.
+/// points of its candidates, and the points of the third one. `candidates` come best first.
 fn add_agreement(catalog: &Catalog, candidates: &mut [Ranked]) {
-    let mut squares = Map::<usize, f32>::default();
+    /// Candidates of one file so far: how many, the sum of their squares, the third one's points.
+    #[derive(Clone, Copy, Default)]
+    struct Others {
+        count: u32,
+        squares: f32,
+        third: f32,
+    }
+    let mut others = Map::<usize, Others>::default();
     for candidate in candidates.iter() {
         let sum = candidate.total.max(0.0);
-        *squares.entry(catalog.chunks[candidate.chunk].file).or_default() += sum * sum;
+        let of_file = others.entry(catalog.chunks[candidate.chunk].file).or_default();
+        of_file.count += 1;
+        of_file.squares += sum * sum;
+        if of_file.count == 3 {
+            of_file.third = sum;
+        }
     }
     for candidate in candidates.iter_mut() {
-        let square = squares.get(&catalog.chunks[candidate.chunk].file).copied().unwrap_or(0.0);
-        candidate.points.set(Reason::Agreement, square.sqrt());
+        let of_file = others.get(&catalog.chunks[candidate.chunk].file);
+        let of_file = of_file.copied().unwrap_or_default();
+        candidate.points.set(Reason::Agreement, of_file.squares.sqrt());
+        candidate.points.set(Reason::Third, of_file.third);
         candidate.settle();
     }
     candidates.sort_unstable_by(best_first);

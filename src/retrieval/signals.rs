@@ -15,14 +15,17 @@ pub(super) enum Reason {
     FileNameBeginning,
     Definition,
     DefinitionWords,
+    Documentation,
     Place,
+    Module,
     Old,
     Agreement,
+    Third,
     Repeat,
 }
 
 /// How many reasons there are.
-const REASONS: usize = 10;
+const REASONS: usize = 13;
 
 /// What one unit of each signal is worth, with what is measured. Units: standard deviations over all
 /// chunks for words and meaning, shares (0..1) for names, as the functions below say for the rest.
@@ -41,12 +44,18 @@ const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     (Reason::Definition, "definition", 1.0),
     // Share of the words of the best defined name that the question names.
     (Reason::DefinitionWords, "defined name", 0.5),
+    // BM25 over the documentation of the whole file.
+    (Reason::Documentation, "documentation of the file", 0.042),
     // Tests, examples, documentation and the like, unless asked for.
     (Reason::Place, "place", 1.0),
+    // Logarithm of the share that the file's module has of the largest module's code.
+    (Reason::Module, "smaller module", 0.15),
     // Legacy folders, and version folders with a newer one beside them.
-    (Reason::Old, "older version", -1.0),
+    (Reason::Old, "older version", -2.5),
     // How much else of the file answers the question.
     (Reason::Agreement, "rest of the file", 0.1),
+    // Points of the third-best chunk of the file.
+    (Reason::Third, "third-best chunk of the file", 0.18),
     // Further chunks of a file whose better chunks are above.
     (Reason::Repeat, "same file again", -2.5),
 ];
@@ -131,12 +140,10 @@ pub(super) fn definition_words(catalog: &Catalog, question: &Question, chunk: us
 
 /// What a file's place costs when the question does not ask for such files.
 pub(super) fn place(question: &Question, place: Place) -> f32 {
-    if question.asks_for(place) {
-        return 0.0;
-    }
-    match place {
+    let cost = match place {
         Place::Source => 0.0,
         Place::Test | Place::Config | Place::Example => -1.5,
         Place::Docs | Place::Generated | Place::Vendored => -3.0,
-    }
+    };
+    cost * (1.0 - question.asks_for(place))
 }

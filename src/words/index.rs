@@ -47,11 +47,14 @@ impl WordIndexBuilder {
         let mut starts = vec![0u32; ids_end + 1];
         let mut lengths = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
-            lengths.push(decode_each(&self.encoded[piece.clone()], |id, _| {
+            let mut documented = 0;
+            let body = decode_each(&self.encoded[piece.clone()], |id, counts| {
                 if let Some(count) = starts.get_mut(id as usize + 1) {
                     *count += 1;
                 }
-            }));
+                documented += u32::from(counts & field::DOC != 0);
+            });
+            lengths.push(Lengths { body, documented });
         }
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
@@ -82,16 +85,26 @@ pub struct WordIndex {
     starts: Vec<u32>,
     chunks: Vec<u32>,
     counts: Vec<u8>,
-    /// Words of each chunk's body.
-    lengths: Vec<u32>,
+    /// By chunk.
+    lengths: Vec<Lengths>,
     /// BM25's length term by chunk.
     norms: Vec<f32>,
 }
 
+/// How long a chunk is, in words.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lengths {
+    /// Words of its body, repeats included.
+    body: u32,
+    /// Words of its documentation, each once.
+    documented: u32,
+}
+
 /// BM25's length terms.
-fn norms(lengths: &[u32]) -> Vec<f32> {
-    let mean = lengths.iter().map(|l| f64::from(*l)).sum::<f64>() / lengths.len().max(1) as f64;
-    let norm = |length: &u32| K1 * (1.0 - B + B * *length as f32 / (mean as f32).max(1.0));
+fn norms(lengths: &[Lengths]) -> Vec<f32> {
+    let all: f64 = lengths.iter().map(|length| f64::from(length.body)).sum();
+    let mean = (all / lengths.len().max(1) as f64).max(1.0) as f32;
+    let norm = |length: &Lengths| K1 * (1.0 - B + B * length.body as f32 / mean);
     lengths.iter().map(norm).collect()
 }
 
@@ -104,6 +117,28 @@ impl WordIndex {
             scores[chunk] += idf * frequency / (frequency + self.norms[chunk]);
         }
         true
+    }
+
+    /// The chunks whose documentation holds the word, ascending.
+    pub fn documented(&self, word: &str) -> impl Iterator<Item = usize> {
+        let range = self.postings(word).map_or(0..0, |(range, _)| range);
+        let postings = self.chunks[range.clone()].iter().zip(&self.counts[range]);
+        postings.filter(|(_, counts)| *counts & field::DOC != 0).map(|(chunk, _)| *chunk as usize)
+    }
+
+    /// How many words the documentation of a chunk has, each counted once.
+    ///
+    /// # Panics
+    /// When there is no such chunk.
+    pub fn documentation_length(&self, chunk: usize) -> u32 {
+        self.lengths[chunk].documented
+    }
+
+    /// How rare a word is: 1 when no chunk holds it, near 0 when all do.
+    pub fn rarity(&self, word: &str) -> f32 {
+        let all = self.norms.len() as f32;
+        let holding = self.postings(word).map_or(0, |(range, _)| range.len()) as f32;
+        (all / (1.0 + holding)).ln_1p() / all.max(1.0).ln_1p()
     }
 
     /// The index of other chunks, most of which are here already: `moved` gives the new position of
@@ -121,7 +156,7 @@ impl WordIndex {
         let end = end.max(old_starts.len().saturating_sub(1));
         ids.extend(words);
 
-        let mut lengths = vec![0; moved.iter().flatten().count() + fresh.len()];
+        let mut lengths = vec![Lengths::default(); moved.iter().flatten().count() + fresh.len()];
         for (length, to) in self.lengths.iter().zip(moved) {
             if let Some(to) = to {
                 lengths[*to as usize] = *length;
@@ -129,11 +164,14 @@ impl WordIndex {
         }
         let mut added: Vec<(u32, u32, u8)> = Vec::new();
         for (chunk, encoded) in fresh {
-            lengths[*chunk as usize] = decode_each(encoded, |id, count| {
+            let mut documented = 0;
+            let body = decode_each(encoded, |id, counts| {
                 if (id as usize) < end {
-                    added.push((id, *chunk, count));
+                    added.push((id, *chunk, counts));
                 }
+                documented += u32::from(counts & field::DOC != 0);
             });
+            lengths[*chunk as usize] = Lengths { body, documented };
         }
         added.sort_unstable();
 

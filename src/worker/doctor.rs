@@ -114,7 +114,7 @@ fn probe(folder: &Path) -> Result<()> {
 /// The model's name and dimensions, once it has embedded a question and a passage.
 fn model(config: &Config) -> Result<(String, usize)> {
     let mut embedder = Embedder::open(&config.embedder)?;
-    let question = embedder.query("parse a date")?;
+    let question = embedder.query("parse a date", |_| 1.0)?;
     let passage = Passage { path: "date.rs", context: "", code: "fn parse_date(text: &str) {}" };
     let passages = embedder.passages(&[passage])?;
     let dim = embedder.dim();

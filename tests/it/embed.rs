@@ -89,7 +89,7 @@ fn the_built_in_model_agrees_with_its_reference() {
         let text = entry["text"].as_str().unwrap();
         let path = entry["path"].as_str().unwrap_or_default();
         let vector = match entry["role"].as_str().unwrap() {
-            "query" => embedder.query(text).unwrap(),
+            "query" => embedder.query(text, |_| 1.0).unwrap(),
             "document" | "chunk" => {
                 let passage = Passage { path, context: "", code: text };
                 embedder.passages(&[passage]).unwrap().swap_remove(0)
@@ -120,7 +120,9 @@ fn the_built_in_model_finds_what_is_asked_for() {
         },
     ];
     let vectors = embedder.passages(&passages).unwrap();
-    let query = embedder.query("how are failed requests retried with exponential backoff").unwrap();
+    let query = embedder
+        .query("how are failed requests retried with exponential backoff", |_| 1.0)
+        .unwrap();
     assert!(similarity(&query, &vectors[0]) > similarity(&query, &vectors[1]) + 0.2);
     let near = sai::embed::cosine(&quantise(&query), &quantise(&vectors[0]));
     assert!((near - similarity(&query, &vectors[0])).abs() < 0.01, "int8 keeps the cosine");
@@ -264,7 +266,7 @@ fn ollama_is_asked_in_batches() {
     let mut passages: Vec<Passage<'_>> = texts.iter().map(|text| code(text)).collect();
     passages[1] = Passage { path: "a/b.rs", context: "impl B", code: "three" };
     let vectors = embedder.passages(&passages).unwrap();
-    let query = embedder.query("what").unwrap();
+    let query = embedder.query("what", |_| 1.0).unwrap();
     let requests = server.join().unwrap();
 
     assert_near(&query, &unit("query: what"));
@@ -319,7 +321,7 @@ fn a_passing_failure_is_asked_again() {
         _ => ok(&ollama(asked)),
     });
     let mut embedder = Embedder::open(&endpoint(HttpStyle::Ollama, &url)).unwrap();
-    assert_near(&embedder.query("again").unwrap(), &unit("again"));
+    assert_near(&embedder.query("again", |_| 1.0).unwrap(), &unit("again"));
     assert_eq!(server.join().unwrap().len(), 4);
 }
 
@@ -389,7 +391,7 @@ fn answers_of_another_form_are_refused() {
 fn another_dimension_later_is_refused() {
     let (url, server) = serve(2, |at, _| ok(&json!({"embeddings": [vec![1; 3 + at]]})));
     let mut embedder = Embedder::open(&endpoint(HttpStyle::Ollama, &url)).unwrap();
-    let error = embedder.query("text").unwrap_err().to_string();
+    let error = embedder.query("text", |_| 1.0).unwrap_err().to_string();
     assert!(error.contains("a vector of 4 dimensions where 3 were expected"), "{error}");
     server.join().unwrap();
 }
@@ -645,7 +647,7 @@ fn a_real_transformer_tells_like_from_unlike() {
     assert_eq!(embedder.dim(), 384);
     assert!(embedder.model().starts_with("onnx:"), "{}", embedder.model());
 
-    let query = embedder.query("how is a file opened for reading").unwrap();
+    let query = embedder.query("how is a file opened for reading", |_| 1.0).unwrap();
     let texts =
         ["open file and read bytes", "the colour of a button", "parse a date\n".repeat(9).leak()];
     let passages = texts.map(code);

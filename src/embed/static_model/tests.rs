@@ -73,7 +73,7 @@ fn pieces_by_rule(run: &str, words: &HashMap<&str, u32>) -> Vec<u32> {
 
 fn counts(model: &StaticModel, text: &str) -> Vec<(u32, f32)> {
     let mut counts = Counts::new(model.words.count);
-    model.count(text, &mut counts);
+    model.count(text, &mut counts, |_| 1.0);
     counts.seen.iter().map(|&row| (row, counts.by_row[row as usize])).collect()
 }
 
@@ -214,7 +214,7 @@ fn texts_without_a_known_word_give_zero() {
     let model = StaticModel::built_in();
     let nothing = Passage { path: "", context: "", code: "!!! 日本語" };
     assert!(model.passages(&[nothing])[0].iter().all(|&value| value == 0.0));
-    assert!(model.query("").iter().all(|&value| value == 0.0));
+    assert!(model.query("", |_| 1.0).iter().all(|&value| value == 0.0));
 }
 
 proptest! {

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use super::{Catalog, ChunkEntry, FileEntry, Map, chunk_entry, damaged};
 use crate::error::Result;
+use crate::retrieval::docs::Docs;
+use crate::retrieval::layout::Layout;
 use crate::retrieval::names::Names;
 use crate::store::{ChunkRow, FileRow, Reader};
 
@@ -54,6 +56,8 @@ impl Catalog {
         let fresh: Vec<(u32, &[u8])> =
             moves.fresh.iter().map(|(at, words)| (*at, words.as_slice())).collect();
         self.words = std::mem::take(&mut self.words).follow(&moves.moved, &fresh, words);
+        self.layout = Layout::new(&self.files);
+        self.docs = Docs::new(&self.files, &self.words);
         self.free = reader.free_ids();
         Ok(Some(self))
     }

@@ -8,6 +8,8 @@ use super::{Catalog, ChunkEntry, Definitions, FileEntry, Map, VectorSearch};
 use super::{chunk_entry, contradiction, damaged};
 use crate::embed::Matrix;
 use crate::error::Result;
+use crate::retrieval::docs::Docs;
+use crate::retrieval::layout::Layout;
 use crate::retrieval::names::Names;
 use crate::store::{FreeIds, Reader};
 use crate::words::{Dictionary, WordIndexBuilder};
@@ -22,18 +24,21 @@ impl Catalog {
         let beside = reader.another()?;
         let (read, company) = side_by_side(|| read_chunks(reader), move || Company::read(&beside));
         let (mut rows, mut words) = read?;
-        let Company { mut files, names, vectors, vector_ids, dictionary } = company?;
+        let Company { mut files, names, layout, vectors, vector_ids, dictionary } = company?;
         place(&mut rows, &files)?;
         words.reorder(rows.iter().map(|row| row.read_at));
         let (entries, words) =
             side_by_side(|| Entries::of(rows, &vector_ids), move || words.build(dictionary));
         let Entries { chunks, vector_rows, definitions } = entries?;
         assign_chunks(&mut files, &chunks);
+        let docs = Docs::new(&files, &words);
         Ok(Self {
             files,
             chunks,
             words,
             names,
+            layout,
+            docs,
             vectors,
             vector_rows,
             vector_ids,
@@ -81,6 +86,7 @@ fn read_chunks(reader: &Reader) -> Result<(Vec<Row>, WordIndexBuilder)> {
 struct Company {
     files: Vec<FileEntry>,
     names: Names,
+    layout: Layout,
     vectors: Matrix,
     vector_ids: Vec<u32>,
     dictionary: Dictionary,
@@ -91,6 +97,7 @@ impl Company {
         let files = reader.files()?.into_iter();
         let files: Vec<FileEntry> = files.map(|row| FileEntry { row, chunks: 0..0 }).collect();
         let names = Names::new(files.iter().map(|file| &file.row.path));
+        let layout = Layout::new(&files);
         let vectors = reader.vectors()?;
         let dim = reader.meta().dim;
         if vectors.values.len() != vectors.ids.len() * dim {
@@ -99,7 +106,7 @@ impl Company {
         let mut dictionary = Dictionary::with_capacity(reader.word_count()?);
         reader.each_word(&mut |id, word| dictionary.insert(id, word))?;
         let (vectors, vector_ids) = (Matrix::new(dim, vectors.values), vectors.ids);
-        Ok(Self { files, names, vectors, vector_ids, dictionary })
+        Ok(Self { files, names, layout, vectors, vector_ids, dictionary })
     }
 }
 
