@@ -74,7 +74,7 @@ fn chunking(bencher: Bencher<'_, '_>) {
 fn embedding(bencher: Bencher<'_, '_>) {
     let chunks = chunks();
     let passages: Vec<Passage<'_>> =
-        chunks.iter().map(|(path, code)| Passage { path, context: "", code }).collect();
+        chunks.iter().map(|(path, code)| Passage { path, names: "", context: "", code }).collect();
     let mut embedder = embedder();
     bencher
         .counter(ItemsCount::new(passages.len()))

@@ -25,6 +25,9 @@ use self::static_model::StaticModel;
 pub struct Passage<'a> {
     /// The file's path, relative, with `/`. Empty for a bare snippet.
     pub path: &'a str,
+    /// The names that the code defines and the type that they belong to, separated by spaces (may be
+    /// empty).
+    pub names: &'a str,
     /// What the code alone does not say: enclosing types, signature, imports (may be empty).
     pub context: &'a str,
     /// The code.

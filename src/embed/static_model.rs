@@ -34,6 +34,8 @@ const PIECES_MAX: usize = 64;
 /// was trained with these shares. What a passage says beyond its code (`Passage::context`) has no
 /// share: the code repeats most of it, and training did not know it.
 const CODE_SHARE: f32 = 0.6;
+/// How much the names that the code defines count in the code's share, beside the code itself.
+const NAMES_SHARE: f32 = 0.2;
 const STEM_SHARE: f32 = 0.3;
 const FOLDERS_SHARE: f32 = 0.1;
 
@@ -135,9 +137,7 @@ impl StaticModel {
             if known.as_ref().is_none_or(|(path, _)| *path != passage.path) {
                 known = Some((passage.path, self.path_vector(passage.path, counts)));
             }
-            *vector = vec![0.0; self.dim];
-            self.add_text(passage.code, counts, vector);
-            normalise(vector);
+            *vector = self.code_vector(passage, counts);
             if let Some((_, path)) = &known {
                 for (value, path) in vector.iter_mut().zip(path) {
                     *value = CODE_SHARE * *value + path;
@@ -166,6 +166,23 @@ impl StaticModel {
             },
         );
         rows
+    }
+
+    /// What the code and the names that it defines say.
+    fn code_vector(&self, passage: &Passage<'_>, counts: &mut Counts) -> Vec<f32> {
+        let mut code = vec![0.0; self.dim];
+        self.add_text(passage.code, counts, &mut code);
+        normalise(&mut code);
+        if !passage.names.is_empty() {
+            let mut names = vec![0.0; self.dim];
+            self.add_text(passage.names, counts, &mut names);
+            normalise(&mut names);
+            for (value, name) in code.iter_mut().zip(&names) {
+                *value += NAMES_SHARE * name;
+            }
+            normalise(&mut code);
+        }
+        code
     }
 
     /// What a path adds to each vector of its file: the shares of its stem and its folders.

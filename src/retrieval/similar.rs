@@ -166,7 +166,7 @@ fn embed(embedder: &mut Embedder, code: &str) -> Result<Vec<i8>> {
         let message = format!("the code has {} bytes, more than {CODE_BYTES_MAX}", code.len());
         return Err(Error::usage(message).hint("pass one function or type"));
     }
-    let vectors = embedder.passages(&[Passage { path: "", context: "", code }])?;
+    let vectors = embedder.passages(&[Passage { path: "", names: "", context: "", code }])?;
     Ok(quantise(&vectors[0]))
 }
 

@@ -298,16 +298,17 @@ impl Rows {
 
 /// What is embedded of a file, chunk by chunk.
 fn passages(file: &ReadyFile) -> impl Iterator<Item = Passage<'_>> {
-    file.pieces.chunks.iter().zip(&file.contexts).map(|(chunk, context)| Passage {
+    file.pieces.chunks.iter().zip(&file.capsules).map(|(chunk, capsule)| Passage {
         path: file.path.as_str(),
-        context,
+        names: &capsule.names,
+        context: &capsule.context,
         code: &file.content.text[chunk.bytes.clone()],
     })
 }
 
 /// Everything that decides a vector, within one model.
 fn vector_key(passage: &Passage<'_>) -> Hash {
-    let parts = [passage.path, passage.context, passage.code];
+    let parts = [passage.path, passage.names, passage.context, passage.code];
     Hash::of_parts(&parts.map(str::as_bytes))
 }
 

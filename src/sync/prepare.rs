@@ -29,8 +29,16 @@ pub(super) struct ReadyFile {
     pub place: Place,
     pub pieces: Pieces,
     pub words: Counted,
-    /// One context a chunk: what the code alone does not say.
-    pub contexts: Vec<String>,
+    /// One a chunk.
+    pub capsules: Vec<Capsule>,
+}
+
+/// What a model is told of a chunk besides its path and its code.
+pub(super) struct Capsule {
+    /// The names that it defines, and the type that they belong to.
+    pub names: String,
+    /// What the code alone does not say: where it belongs and what the file imports.
+    pub context: String,
 }
 
 /// A file's content and what kind of place it is, when its content is in scope.
@@ -76,7 +84,7 @@ fn ready(config: &Config, wanted: &ToRead) -> Result<Prepared, SkipReason> {
     }
     let pieces = chunk::split(&path, content.language, &content.text);
     let words = count_words(&path, &content.text, &pieces);
-    let contexts = pieces.chunks.iter().map(|chunk| context(chunk, &pieces.imports)).collect();
+    let capsules = pieces.chunks.iter().map(|chunk| capsule(chunk, &pieces.imports)).collect();
     let known = wanted.known.map(|(id, _)| id);
     Ok(Prepared::Ready(Box::new(ReadyFile {
         path,
@@ -85,7 +93,7 @@ fn ready(config: &Config, wanted: &ToRead) -> Result<Prepared, SkipReason> {
         place,
         pieces,
         words,
-        contexts,
+        capsules,
     })))
 }
 
@@ -118,8 +126,16 @@ fn path_words(path: &RelPath) -> String {
     folders.join(" ")
 }
 
-/// What a chunk's code alone does not say: where it belongs and what the file imports of the names
-/// that it may use.
+/// Names of one chunk that a model is told; a chunk with more is a table.
+const NAMES_MAX: usize = 8;
+
+fn capsule(chunk: &Chunk, imports: &[String]) -> Capsule {
+    let names = chunk.defines.iter().take(NAMES_MAX).chain(chunk.parents.last());
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    Capsule { names: names.join(" "), context: context(chunk, imports) }
+}
+
+/// Where a chunk belongs, and what the file imports of the names that it may use.
 fn context(chunk: &Chunk, imports: &[String]) -> String {
     let mut out = chunk.parents.join(" ");
     if let (None, Some(symbol)) = (&chunk.signature, &chunk.symbol) {

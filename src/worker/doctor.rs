@@ -115,7 +115,8 @@ fn probe(folder: &Path) -> Result<()> {
 fn model(config: &Config) -> Result<(String, usize)> {
     let mut embedder = Embedder::open(&config.embedder)?;
     let question = embedder.query("parse a date", |_| 1.0)?;
-    let passage = Passage { path: "date.rs", context: "", code: "fn parse_date(text: &str) {}" };
+    let passage =
+        Passage { path: "date.rs", names: "", context: "", code: "fn parse_date(text: &str) {}" };
     let passages = embedder.passages(&[passage])?;
     let dim = embedder.dim();
     if question.len() != dim || passages.iter().any(|vector| vector.len() != dim) {

@@ -51,7 +51,7 @@ fn refusal(config: &EmbedderConfig) -> Error {
 }
 
 fn code(code: &str) -> Passage<'_> {
-    Passage { path: "", context: "", code }
+    Passage { path: "", names: "", context: "", code }
 }
 
 fn similarity(a: &[f32], b: &[f32]) -> f32 {
@@ -91,7 +91,7 @@ fn the_built_in_model_agrees_with_its_reference() {
         let vector = match entry["role"].as_str().unwrap() {
             "query" => embedder.query(text, |_| 1.0).unwrap(),
             "document" | "chunk" => {
-                let passage = Passage { path, context: "", code: text };
+                let passage = Passage { path, names: "", context: "", code: text };
                 embedder.passages(&[passage]).unwrap().swap_remove(0)
             }
             role => panic!("an unknown role: {role}"),
@@ -110,11 +110,13 @@ fn the_built_in_model_finds_what_is_asked_for() {
     let passages = [
         Passage {
             path: "src/net/backoff.rs",
+            names: "",
             context: "",
             code: "fn next_delay(&mut self) -> Duration { self.attempt += 1; self.base * 2 }",
         },
         Passage {
             path: "src/ui/color.rs",
+            names: "",
             context: "",
             code: "fn darken(color: Rgb, by: f32) -> Rgb { color.scale(1.0 - by) }",
         },
@@ -264,7 +266,7 @@ fn ollama_is_asked_in_batches() {
     assert!(embedder.model().starts_with("ollama:tiny+"), "{}", embedder.model());
     let texts = ["one", "three", "five5", "four", "two"];
     let mut passages: Vec<Passage<'_>> = texts.iter().map(|text| code(text)).collect();
-    passages[1] = Passage { path: "a/b.rs", context: "impl B", code: "three" };
+    passages[1] = Passage { path: "a/b.rs", names: "", context: "impl B", code: "three" };
     let vectors = embedder.passages(&passages).unwrap();
     let query = embedder.query("what", |_| 1.0).unwrap();
     let requests = server.join().unwrap();

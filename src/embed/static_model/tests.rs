@@ -198,7 +198,7 @@ fn passages_do_not_depend_on_their_neighbours() {
         (0..300).map(|i| format!("fn retry_{i}() {{ open(path{i}) }}")).collect();
     let paths: Vec<String> = (0..300).map(|i| format!("src/net/file{}.rs", i / 7)).collect();
     let passages: Vec<Passage<'_>> = (texts.iter().zip(&paths))
-        .map(|(code, path)| Passage { path, context: "", code })
+        .map(|(code, path)| Passage { path, names: "", context: "", code })
         .collect();
     let together = model.passages(&passages);
     for (passage, vector) in passages.iter().zip(&together) {
@@ -212,7 +212,7 @@ fn passages_do_not_depend_on_their_neighbours() {
 #[test]
 fn texts_without_a_known_word_give_zero() {
     let model = StaticModel::built_in();
-    let nothing = Passage { path: "", context: "", code: "!!! 日本語" };
+    let nothing = Passage { path: "", names: "", context: "", code: "!!! 日本語" };
     assert!(model.passages(&[nothing])[0].iter().all(|&value| value == 0.0));
     assert!(model.query("", |_| 1.0).iter().all(|&value| value == 0.0));
 }
