@@ -41,15 +41,15 @@ const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     // Share of the file name whose words the question begins, or that begin words of it.
     (Reason::FileNameBeginning, "file name, in part", 0.25),
     // The chunk defines the symbol that is asked for.
-    (Reason::Definition, "definition", 1.0),
+    (Reason::Definition, "definition", 1.4),
     // Share of the words of the best defined name that the question names.
-    (Reason::DefinitionWords, "defined name", 0.5),
+    (Reason::DefinitionWords, "defined name", 0.65),
     // BM25 over the documentation of the whole file.
     (Reason::Documentation, "documentation of the file", 0.042),
     // Tests, examples, documentation and the like, unless asked for.
-    (Reason::Place, "place", 1.0),
+    (Reason::Place, "place", 0.85),
     // Logarithm of the share that the file's module has of the largest module's code.
-    (Reason::Module, "smaller module", 0.15),
+    (Reason::Module, "smaller module", 0.2),
     // Legacy folders, and version folders with a newer one beside them.
     (Reason::Old, "older version", -2.5),
     // How much else of the file answers the question.
@@ -57,7 +57,7 @@ const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     // Points of the third-best chunk of the file.
     (Reason::Third, "third-best chunk of the file", 0.18),
     // Further chunks of a file whose better chunks are above.
-    (Reason::Repeat, "same file again", -2.5),
+    (Reason::Repeat, "same file again", -3.25),
 ];
 
 /// What a signal's unit is worth.
