@@ -22,8 +22,11 @@ impl Definitions {
     }
 
     /// Ends a series of additions.
+    #[expect(
+        clippy::stable_sort_primitive,
+        reason = "after a few additions most is sorted already, which only this sort makes use of"
+    )]
     pub(super) fn complete(&mut self) {
-        // Mostly sorted already after a few additions, which this kind of sorting makes use of.
         self.chunks.sort();
         self.chunks.dedup();
     }
