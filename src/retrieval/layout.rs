@@ -1,10 +1,14 @@
 //! Where in the repository does a file stand? How large its module is beside the largest one, and
 //! whether it is kept only for those who use an older version.
 
+use std::collections::HashSet;
+
 use super::catalog::{FileEntry, Map};
 use super::names::stemmed_parts;
 use super::question::Question;
 use crate::types::{Place, RelPath};
+
+type Set<T> = HashSet<T, foldhash::fast::RandomState>;
 
 /// Folders of code that is kept for those who still use it.
 const OLD_FOLDERS: &[&str] =
@@ -53,9 +57,8 @@ impl Layout {
         let paths = || files.iter().map(|file| &file.row.path);
         let old = Versions::new(paths());
         let is_old = paths().map(|path| old.is_old(path)).collect();
-        let folders: Map<&str, ()> =
-            paths().filter(|path| is_manifest(path)).map(|path| (folder(path), ())).collect();
-        let is_repository = folders.contains_key("")
+        let folders: Set<&str> = paths().filter(|path| is_manifest(path)).map(folder).collect();
+        let is_repository = folders.contains("")
             || paths().any(|path| folder(path).is_empty() && is_front_page(path));
         if !is_repository {
             return Self { is_old, ..Self::default() };
@@ -117,11 +120,11 @@ fn folder(path: &RelPath) -> &str {
 }
 
 /// The nearest folder above a file that has a manifest, or else the first one below the root.
-fn module<'a>(path: &'a RelPath, manifests: &Map<&str, ()>) -> &'a str {
+fn module<'a>(path: &'a RelPath, manifests: &Set<&str>) -> &'a str {
     let mut above = folder(path);
     let mut first = above;
     while !above.is_empty() {
-        if manifests.contains_key(above) {
+        if manifests.contains(above) {
             return above;
         }
         first = above;
@@ -158,7 +161,7 @@ impl<'a> Versions<'a> {
         let mut newest = Map::default();
         // By version folder: its files, and how many of them stand beside it too.
         let mut files: Map<&str, (usize, usize)> = Map::default();
-        let mut known: Map<&str, ()> = Map::default();
+        let mut known: Set<&str> = Set::default();
         for path in paths.clone() {
             for (above, name, _) in folders(path.as_str()) {
                 if let Some(version) = version(name) {
@@ -168,7 +171,7 @@ impl<'a> Versions<'a> {
             }
         }
         if !newest.is_empty() {
-            known.extend(paths.clone().map(|path| (path.as_str(), ())));
+            known.extend(paths.clone().map(RelPath::as_str));
         }
         for path in paths.filter(|_| !newest.is_empty()) {
             for (above, name, whole) in folders(path.as_str()) {
@@ -176,7 +179,7 @@ impl<'a> Versions<'a> {
                     let beside = format!("{above}{}", &path.as_str()[whole.len() + 1..]);
                     let count = files.entry(whole).or_default();
                     count.0 += 1;
-                    count.1 += usize::from(known.contains_key(beside.as_str()));
+                    count.1 += usize::from(known.contains(beside.as_str()));
                 }
             }
         }
@@ -243,8 +246,8 @@ mod tests {
     #[test]
     fn a_module_is_the_nearest_folder_with_a_manifest() {
         let tree = paths(&["core/Cargo.toml", "core/src/a.rs", "tools/x/y.rs", "README.md"]);
-        let manifests: Map<&str, ()> =
-            tree.iter().filter(|path| is_manifest(path)).map(|path| (folder(path), ())).collect();
+        let manifests: Set<&str> =
+            tree.iter().filter(|path| is_manifest(path)).map(folder).collect();
         let modules: Vec<&str> = tree.iter().map(|path| module(path, &manifests)).collect();
         assert_eq!(modules, ["core", "core", "tools", ""]);
     }

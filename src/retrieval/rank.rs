@@ -304,12 +304,12 @@ fn add_agreement(catalog: &Catalog, candidates: &mut [Ranked]) {
     candidates.sort_unstable_by(best_first);
 }
 
-/// Further chunks of a file stand back, each more than the one before.
+/// Further chunks of a file stand back, each a little more than the one before.
 fn spread(catalog: &Catalog, candidates: &mut [Ranked]) {
     let mut seen = Map::<usize, u16>::default();
     for candidate in candidates.iter_mut() {
         let before = seen.entry(catalog.chunks[candidate.chunk].file).or_default();
-        candidate.points.set(Reason::Repeat, f32::from(*before));
+        candidate.points.set(Reason::Repeat, f32::from(*before).sqrt());
         candidate.settle();
         *before = before.saturating_add(1);
     }

@@ -39,13 +39,13 @@ const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     // Share of the file name that the question names, rare words counting more.
     (Reason::FileName, "file name", 0.5),
     // Share of the file name whose words the question begins, or that begin words of it.
-    (Reason::FileNameBeginning, "file name, in part", 0.25),
+    (Reason::FileNameBeginning, "file name, in part", 0.3),
     // The chunk defines the symbol that is asked for.
-    (Reason::Definition, "definition", 1.4),
+    (Reason::Definition, "definition", 1.05),
     // Share of the words of the best defined name that the question names.
     (Reason::DefinitionWords, "defined name", 0.65),
     // BM25 over the documentation of the whole file.
-    (Reason::Documentation, "documentation of the file", 0.042),
+    (Reason::Documentation, "documentation of the file", 0.037),
     // Tests, examples, documentation and the like, unless asked for.
     (Reason::Place, "place", 0.85),
     // Logarithm of the share that the file's module has of the largest module's code.
@@ -56,8 +56,8 @@ const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     (Reason::Agreement, "rest of the file", 0.1),
     // Points of the third-best chunk of the file.
     (Reason::Third, "third-best chunk of the file", 0.18),
-    // Further chunks of a file whose better chunks are above.
-    (Reason::Repeat, "same file again", -3.25),
+    // Root of the number of better chunks of the file: the second chunk stands back most.
+    (Reason::Repeat, "same file again", -2.1),
 ];
 
 /// What a signal's unit is worth.

@@ -64,13 +64,14 @@ fn what_is_repeated_costs_no_more() {
 fn a_question_asks_for_places_by_their_words() {
     let asks = |text: &str| -> Vec<Place> {
         let question = Question::new(text);
-        Place::ALL.iter().copied().filter(|place| question.asks_for(*place) == 1.0).collect()
+        Place::ALL.iter().copied().filter(|place| question.asks_for(*place) > 0.75).collect()
     };
     assert_eq!(asks("retry with backoff"), [Place::Source]);
     assert_eq!(asks("how is the retry tested"), [Place::Source, Place::Test]);
     assert_eq!(asks("unit tests"), [Place::Source, Place::Test]);
     assert_eq!(asks("test client"), [Place::Source]);
-    assert_eq!(Question::new("test client").asks_for(Place::Test), 0.5);
+    let partly = Question::new("test client").asks_for(Place::Test);
+    assert!(partly > 0.0 && partly < 0.75, "{partly}");
     assert_eq!(asks("tests of the retry"), [Place::Source, Place::Test]);
     assert_eq!(asks("example configuration"), [Place::Source, Place::Example, Place::Config]);
 }
