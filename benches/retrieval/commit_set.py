@@ -19,6 +19,7 @@ import argparse
 import json
 import os
 import re
+import subprocess
 import sys
 
 from sources import git, is_source, lay_tree, mirror_of
@@ -27,6 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PER_REPOSITORY = 40
 PER_FILE = 3
 LOOKED_AT = 6000
+MOST_LINES = 120
 
 CHORES = re.compile(
     r"\b(revert|release[sd]?|bump|changelog|typos?|spelling|whitespace|lint(er|ing)?|clippy|rustfmt|gofmt|prettier|eslint|rubocop|fourmolu|ormolu|hlint"
@@ -62,23 +64,21 @@ def says_something(subject):
 
 
 def commits_of(mirror, revision):
-    """(hash, subject, [(added, deleted, path)]) of the newest commits without merges, newest first."""
-    text = git(mirror, "log", "--no-merges", "--no-renames", "-n", str(LOOKED_AT), "--numstat", "--format=%x01%H%x02%s", revision)
+    """(hash, subject, changed paths) of the newest commits without merges, newest first."""
+    text = git(mirror, "log", "--no-merges", "--no-renames", "-n", str(LOOKED_AT), "--name-only", "--format=%x01%H%x02%s", revision)
     for block in text.split("\x01")[1:]:
         head, _, rest = block.partition("\n")
         commit, _, subject = head.partition("\x02")
-        changed = [line.split("\t", 2) for line in rest.splitlines() if line.count("\t") >= 2]
-        yield commit, subject, [(int(a), int(d), path) for a, d, path in changed if a.isdigit() and d.isdigit()]
+        yield commit, subject, [line for line in rest.splitlines() if line]
 
 
 def answers_of(changed, standing):
     """The changed source files that still stand at the revision."""
-    return [path for _, _, path in changed if is_source(path) and path in standing]
+    return [path for path in changed if is_source(path) and path in standing]
 
 
 def is_focused(changed):
-    source = [entry for entry in changed if is_source(entry[2])]
-    return 1 <= len(source) <= 2 and len(changed) <= 6 and sum(added + deleted for added, deleted, _ in source) <= 120
+    return 1 <= sum(map(is_source, changed)) <= 2 and len(changed) <= 6
 
 
 class Standing:
@@ -99,15 +99,21 @@ class Standing:
 
 
 def still_there(mirror, commit, paths, standing):
-    """Whether at least half of the lines that a commit added stand in its files at the revision."""
-    added, path = [], None
-    for line in git(mirror, "show", "--format=", "--no-renames", "-U0", commit, "--", *paths).splitlines():
-        if line.startswith("+++ "):
-            path = line[6:].rstrip("\t")
-        elif line.startswith("+") and len(line.strip()) > 4:
-            added.append((path, line[1:].strip()))
-    kept = sum(path in standing and standing.has(path, line) for path, line in added)
-    return kept >= 1 and 2 * kept >= len(added)
+    """Whether a commit changes few lines, and at least half of those that it added stand in its files at the revision."""
+    try:
+        patch = git(mirror, "show", "--format=", "--no-renames", "-U0", commit, "--", *paths)
+        added, path, changed = [], None, 0
+        for line in patch.splitlines():
+            if line.startswith("+++ "):
+                path = line[6:].rstrip("\t")
+            elif line.startswith(("+", "-")) and not line.startswith("---"):
+                changed += 1
+                if line.startswith("+") and len(line.strip()) > 4:
+                    added.append((path, line[1:].strip()))
+        kept = sum(path in standing and standing.has(path, line) for path, line in added)
+    except subprocess.CalledProcessError:
+        return False  # A partial clone may lack a file of this commit.
+    return changed <= MOST_LINES and kept >= 1 and 2 * kept >= len(added)
 
 
 def select(mirror, revision):
@@ -147,10 +153,8 @@ def tasks_of(mirror, revision, commits):
     standing = Standing(mirror, revision)
     tasks = []
     for commit in commits:
-        text = git(mirror, "show", "--numstat", "--no-renames", "--format=%s", commit)
-        subject, _, rest = text.partition("\n")
-        changed = [line.split("\t", 2) for line in rest.splitlines() if line.count("\t") >= 2]
-        answers = answers_of([(0, 0, path) for _, _, path in changed], standing)
+        subject, _, rest = git(mirror, "show", "--name-only", "--no-renames", "--format=%s", commit).partition("\n")
+        answers = answers_of(rest.splitlines(), standing)
         if answers:
             tasks.append({"query": cleaned(subject), "relevant": answers, "secondary": [], "category": "commit"})
     return tasks
