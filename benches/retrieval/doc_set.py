@@ -8,7 +8,7 @@ revision, folder). The trees lack the documentation of every function that was r
 that line numbers stay), whether it became a question or not. A target is the function: path, first and last line.
 
 A sentence becomes a question when it has 4 to 40 words (in Go after the function's name was taken from its beginning), is plain
-text, is said of one function only, and the function has at least two lines; at most ninety come from a
+text, is said of one function only, and the function has at least two lines; at most seventy come from a
 repository, taken evenly. Category: `named` when a word of the sentence is a word of the function's name, else `unnamed`.
 How functions and their documentation are recognised: `doc_extract.py`.
 """
@@ -24,7 +24,7 @@ from doc_extract import documented_functions
 from sources import git, is_source, lay_tree, mirror_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PER_REPOSITORY = 90
+PER_REPOSITORY = 70
 EXTENSIONS = {
     "python": ("py",), "javascript": ("js", "mjs", "cjs"), "typescript": ("ts",), "go": ("go",), "rust": ("rs",), "java": ("java",),
     "kotlin": ("kt",), "scala": ("scala",), "csharp": ("cs",), "php": ("php",), "ruby": ("rb",), "swift": ("swift",), "elixir": ("ex",),

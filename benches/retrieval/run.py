@@ -21,6 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 import comparing
 import judging
 import material
+import peers.table
+import tokens
 import tools
 from interval import DRAWS
 
@@ -43,8 +45,18 @@ def main():
     compare.add_argument("after")
     compare.add_argument("--shown", type=int, default=10, help="winners and losers listed for each set")
     compare.add_argument("--draws", type=int, default=DRAWS)
+    counted = ways.add_parser("tokens", help="what is read until the first right hit, by the benchmark's token rule")
+    for_material(counted)
+    counted.add_argument("--jobs", type=int, default=1, help="questions asked at the same time")
+    counted.add_argument("--out", help="write the figures into this file (JSON)")
+    counted.add_argument("more", nargs="*", help="after --: more options for `sai search`")
+    others = ways.add_parser("peers", help="our tool and others in one run")
+    for_material(others)
+    others.add_argument("--peers", required=True, help="the peers file (see peers/table.py)")
+    others.add_argument("--out", help="write every question's figures of every tool into this file (JSON)")
+    others.add_argument("--draws", type=int, default=DRAWS)
     arguments = parser.parse_args()
-    {"score": run_score, "compare": run_compare}[arguments.way](arguments)
+    {"score": run_score, "compare": run_compare, "tokens": run_tokens, "peers": run_peers}[arguments.way](arguments)
 
 
 def for_material(parser):
@@ -114,6 +126,24 @@ def print_set(label, part, arguments):
 def run_compare(arguments):
     before, after = (json.load(open(name, encoding="utf-8")) for name in (arguments.before, arguments.after))
     print(comparing.compare(before, after, arguments.shown, arguments.draws))
+
+
+def run_tokens(arguments):
+    figures = {}
+    for questions in sets_of(arguments):
+        figures[questions.label] = tokens.measure(questions, arguments.sai, arguments.jobs, arguments.more)
+        print(tokens.table(questions.label, figures[questions.label]) + "\n", flush=True)
+    if arguments.out:
+        with open(arguments.out, "w", encoding="utf-8") as file:
+            json.dump(figures, file, indent=1)
+
+
+def run_peers(arguments):
+    outcome = peers.table.measure(sets_of(arguments), arguments.sai, arguments.peers, lambda line: print(line, file=sys.stderr, flush=True))
+    print(peers.table.markdown(outcome, arguments.draws))
+    if arguments.out:
+        with open(arguments.out, "w", encoding="utf-8") as file:
+            json.dump(outcome, file, indent=1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Other tools behind one way of asking: see `peers.table`."""
