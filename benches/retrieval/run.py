@@ -53,10 +53,17 @@ def main():
     others = ways.add_parser("peers", help="our tool and others in one run")
     for_material(others)
     others.add_argument("--peers", required=True, help="the peers file (see peers/table.py)")
+    others.add_argument(
+        "--slow-per-repository", type=int, default=0, metavar="N", help="at most N questions a repository for tools that are a process a question"
+    )
+    others.add_argument("--tool", action="append", default=[], help="only tools whose name begins so; may be repeated")
     others.add_argument("--out", help="write every question's figures of every tool into this file (JSON)")
     others.add_argument("--draws", type=int, default=DRAWS)
+    joined = ways.add_parser("table", help="the table of files that `peers --out` wrote, as one")
+    joined.add_argument("files", nargs="+")
+    joined.add_argument("--draws", type=int, default=DRAWS)
     arguments = parser.parse_args()
-    {"score": run_score, "compare": run_compare, "tokens": run_tokens, "peers": run_peers}[arguments.way](arguments)
+    {"score": run_score, "compare": run_compare, "tokens": run_tokens, "peers": run_peers, "table": run_table}[arguments.way](arguments)
 
 
 def for_material(parser):
@@ -139,11 +146,21 @@ def run_tokens(arguments):
 
 
 def run_peers(arguments):
-    outcome = peers.table.measure(sets_of(arguments), arguments.sai, arguments.peers, lambda line: print(line, file=sys.stderr, flush=True))
+    def progress(outcome, name, label):
+        part = outcome[name][label]
+        figure = judging.summary(part["rows"], 1)["ndcg10"]
+        print(f"{name}: {label}: {figure:.3f}, {len(part['failures'])} failures", file=sys.stderr, flush=True)
+        if arguments.out:
+            with open(arguments.out, "w", encoding="utf-8") as file:
+                json.dump(outcome, file, indent=1)
+
+    outcome = peers.table.measure(sets_of(arguments), arguments.sai, arguments.peers, arguments.slow_per_repository, arguments.tool, progress)
     print(peers.table.markdown(outcome, arguments.draws))
-    if arguments.out:
-        with open(arguments.out, "w", encoding="utf-8") as file:
-            json.dump(outcome, file, indent=1)
+
+
+def run_table(arguments):
+    outcomes = [json.load(open(name, encoding="utf-8")) for name in arguments.files]
+    print(peers.table.markdown(peers.table.join(outcomes), arguments.draws))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ class Answers:
 
     results: dict[int, list[dict]] = field(default_factory=dict)
     milliseconds: list[float] = field(default_factory=list)
+    cpu_milliseconds: list[float] = field(default_factory=list)
     index_seconds: float | None = None
+    index_cpu: float | None = None
     peak_kib: int | None = None
     failure: str | None = None
 
@@ -42,6 +44,8 @@ def read_answers(text):
             answers.results[int(one["id"])] = one["results"]
             if "ms" in one:
                 answers.milliseconds.append(one["ms"])
+            if "cpu_ms" in one:
+                answers.cpu_milliseconds.append(one["cpu_ms"])
     return answers
 
 

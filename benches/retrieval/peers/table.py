@@ -19,15 +19,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
+from dataclasses import dataclass, replace
 from statistics import median
 
 from interval import bootstrap, mean_of_means
 from judging import grouped, judge_repository
+from material import spread
 from metric import DEPTH
 from tools import Answers, questions_file, read_answers, version_of
 
+PATIENCE = 300
 HERE = os.path.dirname(os.path.abspath(__file__))
 STOP_WORDS = set(
     "the and for how are was were that this with from into when where what which who whom why does did has have had its their they them then than"
@@ -36,33 +40,46 @@ STOP_WORDS = set(
 )
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a process took: seconds by the clock, seconds of CPU (its children's too), largest resident set."""
+
+    seconds: float
+    cpu: float
+    peak_kib: int
+
+
 def measured(command, environment=None):
-    """Runs a process; (exit status, stdout, seconds, peak KiB of it and its children)."""
+    """Runs a process; (exit status, stdout, `Cost`). What takes longer than `PATIENCE` is ended and counts as failed."""
     began = time.perf_counter()
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment)
+        alarm = threading.Timer(PATIENCE, process.kill)
+        alarm.start()
         _, status, usage = os.wait4(process.pid, 0)
+        alarm.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
-        seconds = time.perf_counter() - began
+        cost = Cost(time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
         out.seek(0)
-        return process.returncode, out.read().decode("utf-8", "replace"), seconds, usage.ru_maxrss
+        return process.returncode, out.read().decode("utf-8", "replace"), cost
 
 
 def sai(repository, options):
     """Index anew, then all questions in one process."""
-    status, _, seconds, peak = measured([options["binary"], "index", "--force", "--quiet", "--root", repository.root])
+    status, _, indexing = measured([options["binary"], "index", "--force", "--quiet", "--root", repository.root])
     if status:
         return Answers(failure=f"sai index ended with {status}")
     questions = questions_file(repository)
     try:
         command = [options["binary"], "search", "--root", repository.root, "--batch", questions, "--limit", str(DEPTH)]
-        status, out, _, peak_asked = measured(command)
+        status, out, asking = measured(command)
     finally:
         os.remove(questions)
     if status:
         return Answers(failure=f"sai search ended with {status}")
     answers = read_answers(out)
-    answers.index_seconds, answers.peak_kib = seconds, max(peak, peak_asked)
+    answers.index_seconds, answers.index_cpu = indexing.seconds, indexing.cpu
+    answers.peak_kib = max(indexing.peak_kib, asking.peak_kib)
     return answers
 
 
@@ -72,7 +89,7 @@ def batch(repository, command, environment=None):
     handle, out = tempfile.mkstemp(suffix=".jsonl")
     os.close(handle)
     try:
-        status, _, _, peak = measured([*command, repository.root, questions, out, str(DEPTH)], environment)
+        status, _, cost = measured([*command, repository.root, questions, out, str(DEPTH)], environment)
         if status:
             return Answers(failure=f"{command[1]} ended with {status}")
         with open(out, encoding="utf-8") as file:
@@ -81,7 +98,8 @@ def batch(repository, command, environment=None):
         os.remove(questions)
         os.remove(out)
     answers = read_answers(rest)
-    answers.index_seconds, answers.peak_kib = json.loads(first)["index_seconds"], peak
+    made = json.loads(first)
+    answers.index_seconds, answers.index_cpu, answers.peak_kib = made["index_seconds"], made["index_cpu"], cost.peak_kib
     return answers
 
 
@@ -94,25 +112,25 @@ def semble(repository, options, mode, model):
 
 
 def one_by_one(repository, ask, answers=None):
-    """A process (or several) a question; `ask` returns (results, peak KiB)."""
+    """A process (or several) a question; `ask` returns (results, cost)."""
     answers = answers or Answers(peak_kib=0)
     for task in repository.tasks:
-        began = time.perf_counter()
-        results, peak = ask(task.query)
-        answers.milliseconds.append((time.perf_counter() - began) * 1000)
+        results, cost = ask(task.query)
         answers.results[task.number] = results
-        answers.peak_kib = max(answers.peak_kib or 0, peak)
+        answers.milliseconds.append(cost.seconds * 1000)
+        answers.cpu_milliseconds.append(cost.cpu * 1000)
+        answers.peak_kib = max(answers.peak_kib or 0, cost.peak_kib)
     return answers
 
 
 def probe(repository, options):
     def ask(query):
         command = [options["binary"], "search", query, repository.root, "--format", "json", "--max-results", str(3 * DEPTH)]
-        _, out, _, peak = measured(command)
+        _, out, cost = measured(command)
         start = out.find("{")
         found = json.loads(out[start:]).get("results", []) if start >= 0 else []
         path = lambda one: os.path.relpath(os.path.join(repository.root, one["file"]), repository.root)
-        return [{"path": path(one), "start_line": one["lines"][0], "end_line": one["lines"][1]} for one in found], peak
+        return [{"path": path(one), "start_line": one["lines"][0], "end_line": one["lines"][1]} for one in found], cost
 
     return one_by_one(repository, ask)
 
@@ -122,28 +140,33 @@ def codegraph(repository, options):
     with tempfile.TemporaryDirectory(prefix="codegraph-") as folder:
         copy = os.path.join(folder, os.path.basename(repository.root))
         shutil.copytree(repository.root, copy, symlinks=True, ignore=shutil.ignore_patterns(".index", ".git"))
-        status, _, seconds, peak = measured([options["binary"], "init", copy], environment)
+        status, _, made = measured([options["binary"], "init", copy], environment)
         if status:
             return Answers(failure=f"codegraph init ended with {status}")
 
         def ask(query):
             command = [options["binary"], "query", query, "--path", copy, "--json", "--limit", str(2 * DEPTH)]
-            _, out, _, used = measured(command, environment)
+            _, out, cost = measured(command, environment)
             start = out.find("[")
             found = [one["node"] for one in json.loads(out[start:])] if start >= 0 else []
-            return [{"path": one["filePath"], "start_line": one["startLine"], "end_line": one["endLine"]} for one in found], used
+            return [{"path": one["filePath"], "start_line": one["startLine"], "end_line": one["endLine"]} for one in found], cost
 
-        return one_by_one(repository, ask, Answers(index_seconds=seconds, peak_kib=peak))
+        return one_by_one(repository, ask, Answers(index_seconds=made.seconds, index_cpu=made.cpu, peak_kib=made.peak_kib))
+
+
+def files_with(binary, text, root):
+    """Files that hold a string, those with most such lines first, and what that cost."""
+    _, out, cost = measured([binary, "--count", "--no-heading", "--ignore-case", "--fixed-strings", "--", text, root])
+    counted = sorted((line.rpartition(":") for line in out.splitlines()), key=lambda entry: -int(entry[2] or 0))
+    return [os.path.relpath(path, root) for path, _, _ in counted], cost
 
 
 def ripgrep_string(repository, options):
     """The question as one string, files by lines that match: the benchmark's own baseline."""
 
     def ask(query):
-        _, out, _, peak = measured([options["binary"], "--count", "--no-heading", "--ignore-case", "--fixed-strings", "--", query, repository.root])
-        counted = [line.rpartition(":") for line in out.splitlines()]
-        counted.sort(key=lambda entry: -int(entry[2] or 0))
-        return [{"path": os.path.relpath(path, repository.root)} for path, _, _ in counted[:DEPTH]], peak
+        files, cost = files_with(options["binary"], query, repository.root)
+        return [{"path": path} for path in files[:DEPTH]], cost
 
     return one_by_one(repository, ask)
 
@@ -153,19 +176,18 @@ def ripgrep_words(repository, options):
 
     def ask(query):
         words = [word for word in dict.fromkeys(re.findall(r"[A-Za-z][A-Za-z0-9_]{2,}", query)) if word.lower() not in STOP_WORDS]
-        held, peak = Counter(), 0
+        held, total = Counter(), Cost(0, 0, 0)
         for word in words:
-            _, out, _, used = measured([options["binary"], "--count", "--no-heading", "--ignore-case", "--fixed-strings", "--", word, repository.root])
-            lines = sorted((line.rpartition(":") for line in out.splitlines()), key=lambda entry: -int(entry[2] or 0))[:500]
-            held.update(path for path, _, _ in lines)
-            peak = max(peak, used)
-        return [{"path": os.path.relpath(path, repository.root)} for path, _ in held.most_common(DEPTH)], peak
+            files, cost = files_with(options["binary"], word, repository.root)
+            held.update(files[:500])
+            total = Cost(total.seconds + cost.seconds, total.cpu + cost.cpu, max(total.peak_kib, cost.peak_kib))
+        return [{"path": path} for path, _ in held.most_common(DEPTH)], total
 
     return one_by_one(repository, ask)
 
 
 def contestants(binary, peers_file):
-    """(name, how it is asked, whether it answers with files) of every tool at hand."""
+    """(name, how it is asked, whether a question is a process of its own) of every tool at hand."""
     with open(peers_file, encoding="utf-8") as file:
         peers = json.load(file)
     base = os.path.dirname(os.path.abspath(peers_file))
@@ -183,7 +205,7 @@ def contestants(binary, peers_file):
         ("ripgrep, whole question", "ripgrep", lambda r: ripgrep_string(r, peers["ripgrep"]), True),
         ("ripgrep, its words", "ripgrep", lambda r: ripgrep_words(r, peers["ripgrep"]), True),
     ]
-    return [(name, ask, files) for name, key, ask, files in known if key == "sai" or key in peers]
+    return [(name, ask, by_process) for name, key, ask, by_process in known if key == "sai" or key in peers]
 
 
 def by_file(answers):
@@ -193,45 +215,67 @@ def by_file(answers):
     return answers
 
 
-def measure(sets, binary, peers_file, progress):
-    """Every tool on every set: rows, times and memory, by tool and label."""
+def measure(sets, binary, peers_file, slow_per_repository, only, progress):
+    """Every tool on every set: rows, times and memory, by tool and label; `progress` gets what there is after each."""
     outcome = {}
-    for name, ask, files in contestants(binary, peers_file):
+    for name, ask, by_process in contestants(binary, peers_file):
+        if only and not any(name.lower().startswith(one.lower()) for one in only):
+            continue
         for questions in sets:
-            part = {"rows": [], "index_seconds": [], "milliseconds": [], "peak_kib": 0, "failures": {}}
-            for repository in questions.repositories:
-                answers = ask(repository)
-                if answers.failure:
-                    part["failures"][repository.name] = answers.failure
-                spans = any(target.first for task in repository.tasks for target in task.targets) and questions.label.startswith("docs")
-                part["rows"] += judge_repository(repository, by_file(answers) if files and not spans else answers, questions.paths)
-                part["milliseconds"] += answers.milliseconds
-                part["index_seconds"] += [answers.index_seconds] if answers.index_seconds is not None else []
-                part["peak_kib"] = max(part["peak_kib"], answers.peak_kib or 0)
-            outcome.setdefault(name, {})[questions.label] = part
-            progress(f"{name}: {questions.label}: {mean_of_means(grouped(part['rows'], 'ndcg10')):.3f}, {len(part['failures'])} failures")
+            outcome.setdefault(name, {})[questions.label] = measure_set(questions, ask, by_process, slow_per_repository if by_process else 0)
+            progress(outcome, name, questions.label)
     return outcome
+
+
+def measure_set(questions, ask, by_process, per_repository):
+    part = {"rows": [], "index_seconds": [], "index_cpu": [], "milliseconds": [], "cpu_milliseconds": [], "peak_kib": 0, "failures": {}}
+    # Only the documentation set asks for one function everywhere; elsewhere these tools are judged by file.
+    as_files = by_process and not all(task.targets[0].first for one in questions.repositories for task in one.tasks)
+    for whole in questions.repositories:
+        repository = replace(whole, tasks=spread(whole.tasks, per_repository))
+        answers = ask(repository)
+        if answers.failure:
+            part["failures"][repository.name] = answers.failure
+        part["rows"] += judge_repository(repository, by_file(answers) if as_files else answers, questions.paths)
+        part["milliseconds"] += answers.milliseconds
+        part["cpu_milliseconds"] += answers.cpu_milliseconds
+        if answers.index_seconds is not None:
+            part["index_seconds"].append(answers.index_seconds)
+            part["index_cpu"].append(answers.index_cpu or 0.0)
+        part["peak_kib"] = max(part["peak_kib"], answers.peak_kib or 0)
+    return part
+
+
+def join(outcomes):
+    """Outcomes of several runs as one; a set of a tool that was measured twice counts as measured last."""
+    joined = {}
+    for outcome in outcomes:
+        for name, parts in outcome.items():
+            joined.setdefault(name, {}).update(parts)
+    return joined
 
 
 def markdown(outcome, draws):
     """NDCG@10 of every tool on every set with its interval, then times and memory."""
-    labels = list(next(iter(outcome.values())))
-    lines = ["| tool | " + " | ".join(labels) + " |", "| --- " * (len(labels) + 1) + "|"]
+    labels = list(dict.fromkeys(label for parts in outcome.values() for label in parts))
+    lines = ["| NDCG@10 (95 %) | " + " | ".join(labels) + " |", "| --- " * (len(labels) + 1) + "|"]
     for name, parts in outcome.items():
-        cells = [quality(parts[label]["rows"], draws) for label in labels]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    lines += ["", "| tool | " + " | ".join(f"{label}: index s, query p50 ms, MiB" for label in labels) + " |", "| --- " * (len(labels) + 1) + "|"]
-    for name, parts in outcome.items():
-        lines.append(f"| {name} | " + " | ".join(cost(parts[label]) for label in labels) + " |")
+        lines.append(f"| {name} | " + " | ".join(quality(parts.get(label), draws) for label in labels) + " |")
+    for label in labels:
+        lines += ["", f"| {label} | index, s (CPU s) | question p50, ms (CPU ms) | peak MiB | questions |", "| --- | --- | --- | --- | --- |"]
+        lines += [f"| {name} | {cost_of(parts[label])} |" for name, parts in outcome.items() if label in parts]
     return "\n".join(lines)
 
 
-def quality(rows, draws):
-    low, high = bootstrap(grouped(rows, "ndcg10"), draws)
-    return f"{mean_of_means(grouped(rows, 'ndcg10')):.3f} ({low:.3f} to {high:.3f})"
+def quality(part, draws):
+    if not part:
+        return "-"
+    low, high = bootstrap(grouped(part["rows"], "ndcg10"), draws)
+    return f"{mean_of_means(grouped(part['rows'], 'ndcg10')):.3f} ({low:.3f} to {high:.3f})"
 
 
-def cost(part):
-    index = f"{sum(part['index_seconds']):.1f}" if part["index_seconds"] else "none"
+def cost_of(part):
+    index = f"{sum(part['index_seconds']):.1f} ({sum(part['index_cpu']):.1f})" if part["index_seconds"] else "none"
     query = f"{median(part['milliseconds']):.2f}" if part["milliseconds"] else "-"
-    return f"{index}, {query}, {part['peak_kib'] / 1024:.0f}"
+    cpu = f" ({median(part['cpu_milliseconds']):.0f})" if part["cpu_milliseconds"] else ""
+    return f"{index} | {query}{cpu} | {part['peak_kib'] / 1024:.0f} | {len(part['rows'])}"
