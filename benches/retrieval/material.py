@@ -17,6 +17,7 @@ Nothing of a machine is written in these scripts. A material file (JSON) names t
 
 import json
 import os
+import random
 from dataclasses import dataclass, field
 
 from metric import Place, place_of
@@ -100,8 +101,7 @@ def read_tasks(tasks_file):
 
 
 def spread(tasks, at_most):
-    """At most so many tasks (0: all), taken evenly over the list so that a sample is the same every time."""
+    """At most so many tasks (0: all), drawn by a fixed seed so that a sample is the same every time and of no one category."""
     if not at_most or len(tasks) <= at_most:
         return tasks
-    step = len(tasks) / at_most
-    return [tasks[int(index * step)] for index in range(at_most)]
+    return sorted(random.Random(len(tasks)).sample(tasks, at_most), key=lambda task: task.number)

@@ -73,7 +73,7 @@ def for_material(parser):
     parser.add_argument("--set", action="append", default=[], help="only the set of this label; may be repeated")
     parser.add_argument("--repository", action="append", default=[], help="only this repository; may be repeated")
     parser.add_argument("--language", action="append", default=[], help="only repositories of this language; may be repeated")
-    parser.add_argument("--per-repository", type=int, default=0, metavar="N", help="at most N questions of each repository, spread evenly")
+    parser.add_argument("--per-repository", type=int, default=0, metavar="N", help="a sample of at most N questions of each repository, the same every time")
 
 
 def sets_of(arguments):
