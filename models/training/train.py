@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from kernels import SHARES, C, compose, embed, load_model, pointer, save_model, unit
+from kernels import SHARES, C, Words, compose, embed, load_model, pointer, save_model, unit
 from kinds import COARSE, KINDS, PATH_ONLY, SCORED
 
 DIMS = ((256, 1.0), (128, 0.7), (64, 0.5))  # values kept, weight of their loss; the last in every other step
@@ -65,6 +65,7 @@ class Pairs:
         self.kind, self.language, self.repository, self.file, self.question, self.code = (
             data[f"{split}_{x}"] for x in ("kind", "language", "repository", "file", "question", "code_hash")
         )
+        self.place = data[f"{split}_place"]
         self.repositories = [str(x) for x in data[f"{split}_repositories"]]
         self.coarse = np.isin(self.kind, [KINDS.index(k) for k in COARSE])
 
@@ -100,8 +101,6 @@ def first_table(args, words, idf, data):
         weight = np.ones(len(words), np.float32)
         table[known >= 0], weight[known >= 0] = old_table[known[known >= 0]], old_weight[known[known >= 0]]
         # A word that the old model spelt in pieces begins as their mean.
-        from kernels import Words
-
         missing = np.flatnonzero(known < 0)
         start, ids, values = Words(old_words).matrix([words[i] for i in missing])
         table[missing] = embed((start, ids, values), old_table)
@@ -114,8 +113,6 @@ def first_table(args, words, idf, data):
 
 def main_axes(data, words, old_words, table, weight):
     """The same model with its rows turned so that the first values carry the most: no similarity changes."""
-    from kernels import Words
-
     at = {word: row for row, word in enumerate(old_words)}
     translate = np.array([at.get(word, -1) for word in words], np.int32)
     pairs = Pairs(data, "validation")
@@ -332,7 +329,6 @@ def main():
     data = np.load(args.data, allow_pickle=True)
     words = [str(w) for w in data["words"]]
     pairs, validate = Pairs(data, "train"), Validation(Pairs(data, "validation"))
-    pairs.place = data["train_place"]
     idf = np.log(len(pairs) / (1 + data["documents_with"].astype(np.float32))).clip(0.1).astype(np.float32)
     rng = np.random.default_rng(args.seed)
     table, weight = first_table(args, words, idf, data)
