@@ -14,6 +14,7 @@ use crate::types::{Language, Mode, unknown};
 /// Whole numbers: key, least, greatest.
 pub(super) const RANGES: &[(&str, u64, u64)] = &[
     ("files.file_bytes_max", 1, 64 << 20),
+    ("embedder.dimensions", 64, 256),
     ("embedder.fastembed.tokens_max", 16, 32_768),
     ("embedder.fastembed.batch", 1, 1024),
     ("embedder.http.timeout_s", 1, 3600),

@@ -137,6 +137,8 @@ pub enum EmbedderKind {
 pub struct EmbedderConfig {
     /// The engine.
     pub kind: EmbedderKind,
+    /// Values of a vector of `kind: static`, 64 to 256.
+    pub dimensions: usize,
     /// Settings of `kind: fastembed`.
     pub fastembed: FastembedConfig,
     /// Settings of `kind: http`.

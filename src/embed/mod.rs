@@ -34,11 +34,22 @@ pub struct Passage<'a> {
     pub code: &'a str,
 }
 
+/// Names of one chunk that a model is told; a chunk with more is a table.
+const NAMES_MAX: usize = 8;
+
+/// The names of a passage: what it defines, and the type that it belongs to.
+pub fn passage_names(defines: &[String], parents: &[String]) -> String {
+    let names = defines.iter().take(NAMES_MAX).chain(parents.last());
+    names.map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
 /// A passage's vector as an index keeps it.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredVector<'a> {
     /// The passage's path; empty for a bare snippet.
     pub path: &'a str,
+    /// The passage's names ([`passage_names`]).
+    pub names: &'a str,
     /// Quantised, of the model's dimension.
     pub values: &'a [i8],
 }
@@ -51,7 +62,7 @@ pub struct Embedder {
 }
 
 enum Engine {
-    Static(&'static StaticModel),
+    Static(StaticModel),
     Text(TextEngine),
 }
 
@@ -76,7 +87,7 @@ impl Embedder {
     pub fn open(config: &EmbedderConfig) -> Result<Self> {
         match config.kind {
             EmbedderKind::Static => {
-                let model = StaticModel::built_in();
+                let model = StaticModel::built_in().cut(config.dimensions);
                 Ok(Self {
                     engine: Engine::Static(model),
                     model: static_model::NAME.to_owned(),
@@ -102,7 +113,7 @@ impl Embedder {
         }
     }
 
-    /// The model's identity, stored in the index: name and version, for example `sai-code-v1`.
+    /// The model's identity, stored in the index: name and version, for example `sai-code-v2`.
     ///
     /// Two models with one identity give the same passages the same vectors.
     pub fn model(&self) -> &str {
@@ -150,8 +161,8 @@ impl Embedder {
 
 impl Embedder {
     /// What stored vectors say of their code alone, one row a passage, in order: code is compared
-    /// with code, wherever it lies. The built-in model's share for the path is taken out again, a
-    /// row is zero where the code has no word; other models read path and code as one text, so
+    /// with code, wherever it lies. The built-in model's shares for the path and the names are taken
+    /// out again, a row is zero where the code has no word; other models read all as one text, so
     /// their vectors stay as they are. Quickest when a file's passages follow each other.
     ///
     /// # Panics

@@ -13,10 +13,10 @@ use super::{Passage, StoredVector, normalise, quantise};
 use crate::error::{Error, Result};
 
 /// The built-in model's identity.
-pub(super) const NAME: &str = "sai-code-v1";
+pub(super) const NAME: &str = "sai-code-v2";
 
 static BUILT_IN: LazyLock<StaticModel> = LazyLock::new(|| {
-    StaticModel::read(include_bytes!("../../models/sai-code-v1.bin"))
+    StaticModel::read(include_bytes!("../../models/sai-code-v2.bin"))
         .expect("the embedded model is whole: a test of this module reads it")
 });
 
@@ -49,20 +49,30 @@ enum Role {
     Document,
 }
 
-/// A model in memory. Cheap to share between threads.
+/// A model in memory. Cheap to copy, and to share between threads.
+#[derive(Clone, Copy)]
 pub(super) struct StaticModel {
+    /// Values of a vector: the first so many of each row. The rows are turned so that these say the
+    /// most.
     dim: usize,
+    /// Values of a row.
+    row_len: usize,
     runs_max: usize,
     scales: &'static [[u8; 4]],
     document_weights: &'static [[u8; 4]],
     rows: &'static [u8],
-    words: Words,
+    words: &'static Words,
 }
 
 impl StaticModel {
     /// The model that is part of the binary.
-    pub(super) fn built_in() -> &'static Self {
-        &BUILT_IN
+    pub(super) fn built_in() -> Self {
+        *BUILT_IN
+    }
+
+    /// The same model with vectors of the first `dim` values; at least 1, at most all that it has.
+    pub(super) fn cut(self, dim: usize) -> Self {
+        Self { dim: dim.clamp(1, self.row_len), ..self }
     }
 
     /// Reads a model.
@@ -94,11 +104,13 @@ impl StaticModel {
         }
         Ok(Self {
             dim,
+            row_len: dim,
             runs_max,
             scales: scales.as_chunks().0,
             document_weights: document_weights.as_chunks().0,
             rows,
-            words: Words::read(words, count)?,
+            // Read once a process.
+            words: Box::leak(Box::new(Words::read(words, count)?)),
         })
     }
 
@@ -160,7 +172,7 @@ impl StaticModel {
                         known = Some((stored.path, self.path_vector(stored.path, counts)));
                     }
                     if let Some((_, path)) = &known {
-                        row.copy_from_slice(&quantise(&code_part(stored.values, path)));
+                        row.copy_from_slice(&quantise(&self.code_part(stored, path, counts)));
                     }
                 }
             },
@@ -183,6 +195,21 @@ impl StaticModel {
             normalise(&mut code);
         }
         code
+    }
+
+    /// The code's unit vector in a stored one of a file with the path vector `path`.
+    fn code_part(&self, stored: &StoredVector<'_>, path: &[f32], counts: &mut Counts) -> Vec<f32> {
+        let mut vector: Vec<f32> = stored.values.iter().map(|value| f32::from(*value)).collect();
+        normalise(&mut vector);
+        take_out(&mut vector, path, CODE_SHARE);
+        if !stored.names.is_empty() {
+            let mut names = vec![0.0; self.dim];
+            self.add_text(stored.names, counts, &mut names);
+            normalise(&mut names);
+            names.iter_mut().for_each(|value| *value *= NAMES_SHARE);
+            take_out(&mut vector, &names, 1.0);
+        }
+        vector
     }
 
     /// What a path adds to each vector of its file: the shares of its stem and its folders.
@@ -216,7 +243,7 @@ impl StaticModel {
             if role == Role::Document {
                 weight *= f32::from_le_bytes(self.document_weights[at]);
             }
-            for (sum, &value) in sum.iter_mut().zip(&self.rows[at * self.dim..][..self.dim]) {
+            for (sum, &value) in sum.iter_mut().zip(&self.rows[at * self.row_len..][..self.dim]) {
                 *sum += weight * f32::from(value.cast_signed());
             }
         }
@@ -243,26 +270,20 @@ impl StaticModel {
     }
 }
 
-/// The code's unit vector `c` in a stored one, `v`, of a file with the path vector `p`; zero where
-/// `v` is the path's alone.
-///
-/// `v` is `(CODE_SHARE·c + p) / λ` with a positive `λ`, and there is one `λ` for which `λv - p` has
-/// the length `CODE_SHARE`.
-fn code_part(stored: &[i8], path: &[f32]) -> Vec<f32> {
-    let mut vector: Vec<f32> = stored.iter().map(|value| f32::from(*value)).collect();
-    normalise(&mut vector);
-    let along: f32 = vector.iter().zip(path).map(|(v, p)| v * p).sum();
-    let path_square: f32 = path.iter().map(|p| p * p).sum();
+/// Makes of the unit vector `v = (share·x + other) / λ`, with a positive `λ`, the unit vector `x`: there
+/// is one `λ` for which `λv - other` has the length `share`. Zero where `v` is `other` alone.
+fn take_out(vector: &mut [f32], other: &[f32], share: f32) {
+    let along: f32 = vector.iter().zip(other).map(|(v, o)| v * o).sum();
+    let square: f32 = other.iter().map(|o| o * o).sum();
     // Rounding keeps the two from being equal.
-    if path_square > 0.0 && along > 0.0 && along * along > 0.9999 * path_square {
-        return vec![0.0; stored.len()];
+    if square > 0.0 && along > 0.0 && along * along > 0.9999 * square {
+        return vector.fill(0.0);
     }
-    let scale = along + (along * along - path_square + CODE_SHARE * CODE_SHARE).max(0.0).sqrt();
-    for (value, path) in vector.iter_mut().zip(path) {
-        *value = scale * *value - path;
+    let scale = along + (along * along - square + share * share).max(0.0).sqrt();
+    for (value, other) in vector.iter_mut().zip(other) {
+        *value = scale * *value - other;
     }
-    normalise(&mut vector);
-    vector
+    normalise(vector);
 }
 
 fn malformed(what: &str) -> Error {

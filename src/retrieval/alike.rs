@@ -25,12 +25,19 @@ pub struct CodeVectors {
 impl CodeVectors {
     /// Of every chunk of `catalog`, whose vectors `embedder` made.
     pub fn new(catalog: &Catalog, embedder: &Embedder) -> Self {
+        let names: Vec<String> = catalog
+            .chunks
+            .iter()
+            .map(|chunk| embed::passage_names(&chunk.defines, &chunk.parents))
+            .collect();
         let stored: Vec<StoredVector<'_>> = catalog
             .chunks
             .iter()
+            .zip(&names)
             .enumerate()
-            .map(|(at, chunk)| StoredVector {
+            .map(|(at, (chunk, names))| StoredVector {
                 path: catalog.files[chunk.file].row.path.as_str(),
+                names,
                 values: catalog.stored_vector(at),
             })
             .collect();

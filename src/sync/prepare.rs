@@ -8,6 +8,7 @@ use super::read::{self, Content};
 use super::scope::{Candidate, SkipReason};
 use crate::chunk::{self, Chunk, Pieces};
 use crate::config::Config;
+use crate::embed::passage_names;
 use crate::types::{Place, RelPath};
 use crate::words::{Counted, Counter, Fields};
 
@@ -126,13 +127,9 @@ fn path_words(path: &RelPath) -> String {
     folders.join(" ")
 }
 
-/// Names of one chunk that a model is told; a chunk with more is a table.
-const NAMES_MAX: usize = 8;
-
 fn capsule(chunk: &Chunk, imports: &[String]) -> Capsule {
-    let names = chunk.defines.iter().take(NAMES_MAX).chain(chunk.parents.last());
-    let names: Vec<&str> = names.map(String::as_str).collect();
-    Capsule { names: names.join(" "), context: context(chunk, imports) }
+    let names = passage_names(&chunk.defines, &chunk.parents);
+    Capsule { names, context: context(chunk, imports) }
 }
 
 /// Where a chunk belongs, and what the file imports of the names that it may use.

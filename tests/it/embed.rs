@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 fn config(kind: EmbedderKind) -> EmbedderConfig {
     EmbedderConfig {
+        dimensions: 256,
         kind,
         fastembed: FastembedConfig {
             model: None,

@@ -112,7 +112,7 @@ fn identifiers_are_split() {
 fn the_embedded_model_is_read_and_every_word_is_found() {
     let model = StaticModel::built_in();
     assert_eq!((model.dim(), model.runs_max, model.words.count), (256, 400, 40_000));
-    let words = words_of(model);
+    let words = words_of(&model);
     assert_eq!(words.len(), 40_000);
     for (word, &row) in &words {
         assert_eq!(model.words.row(word.as_bytes()), (word.len() <= 24).then_some(row), "{word}");
@@ -217,6 +217,35 @@ fn texts_without_a_known_word_give_zero() {
     assert!(model.query("", |_| 1.0).iter().all(|&value| value == 0.0));
 }
 
+#[test]
+fn the_code_of_a_stored_vector_is_found_again() {
+    let (path, names, code) =
+        ("src/net/retry.rs", "next_delay Backoff", "self.attempt += 1; self.base * 2");
+    for dim in [256, 128] {
+        let model = StaticModel::built_in().cut(dim);
+        let of = |path, names| {
+            let passage = Passage { path, names, context: "", code };
+            quantise(&model.passages(&[passage])[0])
+        };
+        let stored = of(path, names);
+        assert_eq!(stored.len(), dim);
+        let stored = StoredVector { path, names, values: &stored };
+        let (found, alone) = (model.code_rows(&[stored]), of("", ""));
+        assert!(super::super::cosine(&found, &alone) > 0.998);
+        assert!(super::super::cosine(stored.values, &alone) < 0.95);
+    }
+}
+
+#[test]
+fn a_rare_word_of_a_question_can_count_more() {
+    let model = StaticModel::built_in();
+    let cosine = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let parser = model.query("parser", |_| 1.0);
+    let even = model.query("server parser", |_| 1.0);
+    let weighed = model.query("Server parser", |word| if word == "server" { 0.2 } else { 1.0 });
+    assert!(cosine(&weighed, &parser) > cosine(&even, &parser) + 0.1);
+}
+
 proptest! {
     #[test]
     fn runs_are_those_of_the_regular_expression(text in "[A-Za-z0-9_ é.]{0,60}") {
@@ -235,6 +264,6 @@ proptest! {
     ) {
         let model = StaticModel::built_in();
         let text = words.join(&separator);
-        prop_assert_eq!(counts(model, &text), counts_by_rule(&text, &words_of(model)));
+        prop_assert_eq!(counts(&model, &text), counts_by_rule(&text, &words_of(&model)));
     }
 }
