@@ -70,6 +70,13 @@ fn code(hit: &Hit, look: Look) -> String {
     let last = hit.snippet_line as usize + hit.snippet.lines().count();
     let gutter = last.saturating_sub(1).to_string().len();
     let mut text = String::new();
+    if let Some(signature) = hit.signature_apart() {
+        let mut shown = Line::new(look);
+        shown.push(DIM, &format!("{:>gutter$}  ", "…"));
+        shown.push(PLAIN, &one_line(signature));
+        text.push_str(shown.end().trim_end());
+        text.push('\n');
+    }
     let mut start = 0;
     for (number, line) in (hit.snippet_line..).zip(hit.snippet.split_inclusive('\n')) {
         let bytes = start..start + line.trim_end().len();
@@ -83,6 +90,11 @@ fn code(hit: &Hit, look: Look) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A text with its line breaks and runs of blanks as single spaces.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `bytes` cut where the colours change; `colors` is in order and without overlap.

@@ -131,6 +131,9 @@ fn code(hit: &Hit) -> String {
     let first = hit.snippet_line as usize;
     let width = (first + lines.len().saturating_sub(1)).to_string().len();
     let mut out = String::with_capacity(hit.snippet.len() + lines.len() * (width + 2));
+    if let Some(signature) = hit.signature_apart() {
+        let _ = writeln!(out, "{:>width$}| {}", "…", name(signature));
+    }
     for (number, text) in (first..).zip(lines) {
         let _ = writeln!(out, "{number:>width$}| {}", block(text));
     }

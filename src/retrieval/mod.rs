@@ -19,6 +19,7 @@ mod signals;
 mod similar;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use serde::Serialize;
 
@@ -38,6 +39,8 @@ pub use similar::{SimilarQuery, SimilarReply, Subject, similar};
 use filter::Filter;
 use question::Question;
 use rank::Ranked;
+use show::Show;
+use window::Wanted;
 
 /// A longer question is refused: it is a file, not a question.
 pub const QUERY_BYTES_MAX: usize = 16 << 10;
@@ -135,6 +138,16 @@ pub struct Hit {
     pub explanation: Option<Explanation>,
 }
 
+impl Hit {
+    /// The signature, where the snippet does not begin with it or has it not at all.
+    pub fn signature_apart(&self) -> Option<&str> {
+        let signature = self.signature.as_deref()?;
+        let first = signature.lines().next()?.trim();
+        let is_shown = self.snippet.lines().any(|line| line.contains(first));
+        (!is_shown && self.snippet_line > self.start_line).then_some(signature)
+    }
+}
+
 /// What made a hit's score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
@@ -200,7 +213,9 @@ pub fn search(
         explanation: query.explain.then(|| ranked.points.explain()),
     };
     let best = ranked.iter().take(limit).map(found).collect();
-    let hits = show::hits(reader, catalog, &config.root, best, query.include_text)?;
+    let wanted = (mode != Mode::Exact).then(|| Wanted::of(&question, catalog));
+    let show = if query.include_text { Show::Whole } else { Show::Snippet(wanted.as_ref()) };
+    let hits = show::hits(reader, catalog, &config.root, best, show)?;
     let notes = notes(catalog, &filter, &question, &hits);
     changed.extend(changed_files(&hits));
     changed.sort_unstable();

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::catalog::{Catalog, ChunkEntry, FileEntry};
+use super::window::Wanted;
 use super::{Explanation, Freshness, Hit};
 use crate::error::Result;
 use crate::store::Reader;
@@ -34,13 +35,22 @@ pub(super) struct Found<'a> {
     pub explanation: Option<Explanation>,
 }
 
-/// Makes hits of chunks, in their order; whole ones when `include_text` says so.
+/// What is shown of a chunk.
+#[derive(Clone, Copy)]
+pub(super) enum Show<'a> {
+    /// All of it.
+    Whole,
+    /// A few lines: those that say the most of what is wanted, or the first ones.
+    Snippet(Option<&'a Wanted>),
+}
+
+/// Makes hits of chunks, in their order.
 pub(super) fn hits(
     reader: &Reader,
     catalog: &Catalog,
     root: &Path,
     found: Vec<Found<'_>>,
-    include_text: bool,
+    show: Show<'_>,
 ) -> Result<Vec<Hit>> {
     let mut texts = HashMap::new();
     let hit = |found: Found<'_>| {
@@ -50,7 +60,7 @@ pub(super) fn hits(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(Texts::of(reader, root, file)?),
         };
-        Ok(hit(found, chunk, file, texts, include_text))
+        Ok(hit(found, chunk, file, texts, show))
     };
     found.into_iter().map(hit).collect()
 }
@@ -168,19 +178,24 @@ fn hit(
     chunk: &ChunkEntry,
     file: &FileEntry,
     texts: &Texts,
-    include_text: bool,
+    show: Show<'_>,
 ) -> Hit {
     let named = found.named;
     let (text, lines, freshness) = texts.chunk(chunk);
     // One of several small definitions in a chunk is what the hit is about when it was asked for.
     let symbol = named.or(chunk.symbol.as_deref());
     let is_inner = named.is_some_and(|named| chunk.symbol.as_deref() != Some(named));
-    let cut = if include_text {
-        Snippet { text, line: 0, lines_cut: 0 }
-    } else {
-        let matched = found.line.map(|line| line.saturating_sub(chunk.lines.start) as usize);
-        let matched = matched.or_else(|| line_naming(text, named.filter(|_| is_inner)?));
-        snippet(text, matched.unwrap_or_else(|| doc_lines(chunk, texts)))
+    let cut = match show {
+        Show::Whole => Snippet { text, line: 0, lines_cut: 0 },
+        Show::Snippet(wanted) => {
+            let matched = found.line.map(|line| line.saturating_sub(chunk.lines.start) as usize);
+            let matched = matched.or_else(|| line_naming(text, named.filter(|_| is_inner)?));
+            let from = matched.unwrap_or_else(|| {
+                let head = doc_lines(chunk, texts);
+                wanted.map_or(head, |wanted| wanted.window(text, head, SNIPPET_LINES))
+            });
+            snippet(text, from)
+        }
     };
     Hit {
         path: file.row.path.clone(),

@@ -135,7 +135,8 @@ pub fn similar(
     };
     let shown = itself.into_iter().chain(others);
     let shown = shown.map(|chunk| found(chunk, cosines[chunk])).collect();
-    let mut hits = show::hits(reader, catalog, root, shown, query.include_text)?;
+    let show = if query.include_text { show::Show::Whole } else { show::Show::Snippet(None) };
+    let mut hits = show::hits(reader, catalog, root, shown, show)?;
     let subject = itself.map(|_| hits.remove(0));
     let mut notes = Vec::new();
     if filter.searched().chunks == 0 {

@@ -165,7 +165,11 @@ pub(crate) fn checkout(script: &str) -> (tempfile::TempDir, PathBuf) {
     fs::create_dir(folder.path().join("mcp-setup")).unwrap();
     fs::write(folder.path().join("Cargo.toml"), "").unwrap();
     fs::write(folder.path().join("mcp-setup/setup.sh"), script).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_sai"), &program).unwrap();
+    // A link where it can be one: a copy that is still open for writing in a child of another test
+    // cannot be started.
+    fs::hard_link(env!("CARGO_BIN_EXE_sai"), &program)
+        .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_sai"), &program).map(drop))
+        .unwrap();
     (folder, program)
 }
 
