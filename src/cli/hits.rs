@@ -61,6 +61,7 @@ pub(super) fn push_freshness(line: &mut Line, freshness: Freshness) {
         Freshness::Moved => line.push(WARNING, "  moved since indexing"),
         Freshness::Changed => line.push(WARNING, "  changed since indexing"),
         Freshness::Missing => line.push(WARNING, "  file is gone"),
+        Freshness::NotIndexed => line.push(DIM, "  not in the index"),
     }
 }
 

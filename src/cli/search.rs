@@ -25,7 +25,8 @@ pub(super) struct SearchArgs {
     /// How to look [default: search.mode of the configuration]
     ///
     /// hybrid fuses words and meaning; semantic is meaning alone; lexical is words alone; exact
-    /// finds a string as it stands, or a regular expression with --regex.
+    /// finds a string as it stands, or a regular expression with --regex, also in files that are not in
+    /// the index.
     #[arg(short, long, value_parser = names(Mode::ALL, Mode::name, Mode::from_name))]
     mode: Option<Mode>,
 

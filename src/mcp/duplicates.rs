@@ -163,7 +163,7 @@ fn cluster_text(number: usize, cluster: &Cluster) -> String {
             let _ = write!(out, "  {}", name(symbol));
         }
         out.push_str(match member.freshness {
-            Freshness::Unchanged => "",
+            Freshness::Unchanged | Freshness::NotIndexed => "",
             Freshness::Moved => "  (file changed; lines are the present ones)",
             Freshness::Changed => "  (CHANGED since it was indexed)",
             Freshness::Missing => "  (file is GONE)",

@@ -112,6 +112,7 @@ fn place(hit: &Hit) -> String {
         Freshness::Moved => " (file changed; lines are the present ones)",
         Freshness::Changed => " (CHANGED since it was indexed: read the file)",
         Freshness::Missing => " (file is GONE; this is what was indexed)",
+        Freshness::NotIndexed => " (not in the index; this is the file as it is)",
     });
     out.push('\n');
     if let Some(explanation) = &hit.explanation {

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::embed::Matrix;
 use crate::error::Error;
 use crate::store::{ChunkRow, FileRow, FreeIds, Reader};
-use crate::types::{ChunkKind, LineRange};
+use crate::types::{ChunkKind, LineRange, RelPath};
 use crate::words::WordIndex;
 
 /// A map with a quick hash.
@@ -131,6 +131,11 @@ impl Catalog {
     /// The id of a chunk's vector.
     pub(super) fn vector_id(&self, chunk: usize) -> u32 {
         self.vector_ids[self.vector_rows[chunk] as usize]
+    }
+
+    /// The position of a file.
+    pub(super) fn file(&self, path: &RelPath) -> Option<usize> {
+        self.files.binary_search_by(|file| file.row.path.cmp(path)).ok()
     }
 
     /// Chunks that define a name, compared without case and underscores.

@@ -6,11 +6,13 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::{Catalog, Searched};
 use crate::error::{Error, Result};
-use crate::types::{ChunkKind, Language};
+use crate::types::{ChunkKind, Language, RelPath};
 
 /// The filters of one search, decided for every file.
 pub(super) struct Filter {
     files: Vec<bool>,
+    globs: Globs,
+    languages: Vec<Language>,
     kinds: Vec<ChunkKind>,
     searched: Searched,
 }
@@ -37,7 +39,8 @@ impl Filter {
                     && globs.admit(file.row.path.as_str())
             })
             .collect();
-        let mut filter = Self { files, kinds: kinds.to_vec(), searched: Searched::default() };
+        let (languages, kinds) = (languages.to_vec(), kinds.to_vec());
+        let mut filter = Self { files, globs, languages, kinds, searched: Searched::default() };
         filter.searched = filter.count(catalog);
         Ok(filter)
     }
@@ -55,6 +58,26 @@ impl Filter {
     /// Whether a file is in question.
     pub(super) fn admits_file(&self, file: usize) -> bool {
         self.files[file]
+    }
+
+    /// Whether files without chunks are in question at all: they have no kinds.
+    pub(super) fn admits_unindexed(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Whether a file that is not in the index is in question, as far as its path tells.
+    pub(super) fn admits_path(&self, path: &RelPath) -> bool {
+        let by_path = || Language::of(path, "");
+        self.globs.admit(path.as_str())
+            && (self.languages.is_empty()
+                // The first line may still tell the language.
+                || by_path() == Language::Other
+                || self.speaks(by_path()))
+    }
+
+    /// Whether a language is in question.
+    pub(super) fn speaks(&self, language: Language) -> bool {
+        self.languages.is_empty() || self.languages.contains(&language)
     }
 
     /// How much is in question.

@@ -19,6 +19,7 @@ mod signals;
 mod similar;
 #[cfg(test)]
 mod tests;
+mod unindexed;
 mod window;
 
 use serde::Serialize;
@@ -35,6 +36,7 @@ pub use alike::{CodeVectors, Members, Neighbourhood, alike};
 pub use catalog::{Catalog, ChunkEntry, FileEntry};
 pub use meaning::VectorSearch;
 pub use similar::{SimilarQuery, SimilarReply, Subject, similar};
+pub use unindexed::Tree;
 
 use filter::Filter;
 use question::Question;
@@ -79,8 +81,8 @@ pub struct SearchReply {
     pub generation: u64,
     pub searched: Searched,
     pub hits: Vec<Hit>,
-    /// Files that the answer met and that are no longer as they were indexed: those of hits, and in
-    /// exact mode all that were searched as they were indexed.
+    /// Files that the answer met and that are no longer as they were indexed: those of hits, also when
+    /// they are new, and in exact mode all that were searched as they were indexed.
     pub changed: Vec<RelPath>,
     /// What a reader should know, a sentence each: filters that matched nothing, near symbols when
     /// nothing was found. Often empty.
@@ -106,6 +108,9 @@ pub enum Freshness {
     Changed,
     /// The file is gone; the hit shows what was indexed.
     Missing,
+    /// The lines are not in the index: it leaves the file out, or is older. The hit shows the file as it
+    /// is.
+    NotIndexed,
 }
 
 /// A ranked result.
@@ -167,7 +172,7 @@ pub struct Signal {
     pub points: f32,
 }
 
-/// Answers a question from one generation.
+/// Answers a question from one generation; in exact mode also from the tree beside it.
 ///
 /// # Errors
 /// Usage for an empty or too long question, a bad glob or a bad regular expression; Stopped when
@@ -178,6 +183,7 @@ pub fn search(
     embedder: &mut Embedder,
     config: &Config,
     query: &SearchQuery,
+    tree: &Tree<'_>,
     turn: &Turn,
 ) -> Result<SearchReply> {
     let text = query.text.trim();
@@ -187,11 +193,14 @@ pub fn search(
     let filter = Filter::new(catalog, &config.root, &query.languages, &query.paths, &query.kinds)?;
     let question = Question::new(text);
     let mut changed = Vec::new();
+    let mut unindexed = None;
     let ranked = match mode {
         Mode::Exact => {
-            let (root, regex) = (&config.root, query.regex);
-            let found = exact::search(reader, catalog, &filter, root, &question, regex, turn)?;
+            let sources = exact::Sources { reader, catalog, root: &config.root, tree };
+            let matcher = exact::matcher(text, query.regex)?;
+            let found = exact::search(&sources, &filter, &question, &matcher, turn)?;
             changed.extend(found.changed.iter().map(|at| catalog.files[*at].row.path.clone()));
+            unindexed = Some((matcher, found.unindexed));
             found.ranked
         }
         Mode::Semantic | Mode::Lexical | Mode::Hybrid => {
@@ -206,7 +215,7 @@ pub fn search(
     turn.check()?;
     let found = |ranked: &Ranked| show::Found {
         chunk: ranked.chunk,
-        score: ranked.score(),
+        score: relevance(ranked.total),
         similarity: ranked.similarity,
         line: ranked.line,
         named: question.named(&catalog.chunks[ranked.chunk].defines),
@@ -215,8 +224,16 @@ pub fn search(
     let best = ranked.iter().take(limit).map(found).collect();
     let wanted = (mode != Mode::Exact).then(|| Wanted::of(&question, catalog));
     let show = if query.include_text { Show::Whole } else { Show::Snippet(wanted.as_ref()) };
-    let hits = show::hits(reader, catalog, &config.root, best, show)?;
-    let notes = notes(catalog, &filter, &question, &hits);
+    let mut hits = show::hits(reader, catalog, &config.root, best, show)?;
+    if let Some((matcher, found)) = &unindexed {
+        let least = ranked.get(limit - 1).map_or(f32::NEG_INFINITY, |last| last.total);
+        let excerpts = found.best(limit, least);
+        changed.extend(unindexed::add(tree, matcher, excerpts, query.explain, limit, &mut hits));
+    }
+    let mut notes = notes(catalog, &filter, &question, &hits);
+    if let Some((_, found)) = unindexed.filter(|_| hits.len() < limit) {
+        notes.extend(found.notes(hits.is_empty()));
+    }
     changed.extend(changed_files(&hits));
     changed.sort_unstable();
     changed.dedup();
@@ -285,19 +302,19 @@ fn notes(catalog: &Catalog, filter: &Filter, question: &Question, hits: &[Hit]) 
 
 /// The files of hits that are no longer as they were indexed.
 fn changed_files(hits: &[Hit]) -> Vec<RelPath> {
-    let changed = hits.iter().filter(|hit| hit.freshness != Freshness::Unchanged);
+    let changed = hits
+        .iter()
+        .filter(|hit| !matches!(hit.freshness, Freshness::Unchanged | Freshness::NotIndexed));
     let mut changed: Vec<RelPath> = changed.map(|hit| hit.path.clone()).collect();
     changed.sort_unstable();
     changed.dedup();
     changed
 }
 
-impl Ranked {
-    /// The relevance in 0..1: a logistic map of the points, fixed so that scores of different
-    /// questions can be compared.
-    fn score(&self) -> f32 {
-        const MIDDLE: f32 = 2.5;
-        const WIDTH: f32 = 1.5;
-        1.0 / (1.0 + (-(self.total - MIDDLE) / WIDTH).exp())
-    }
+/// The relevance in 0..1: a logistic map of the points, fixed so that scores of different questions
+/// can be compared.
+fn relevance(points: f32) -> f32 {
+    const MIDDLE: f32 = 2.5;
+    const WIDTH: f32 = 1.5;
+    1.0 / (1.0 + (-(points - MIDDLE) / WIDTH).exp())
 }

@@ -14,7 +14,7 @@ const LOOKED_AT: usize = 1000;
 const CANDIDATES: usize = 400;
 
 /// How much the place still counts for the definition of the very symbol that is asked for.
-const PLACE_OF_DEFINITION: f32 = 0.25;
+pub(super) const PLACE_OF_DEFINITION: f32 = 0.25;
 
 /// A chunk with what made its rank.
 #[derive(Clone, Debug)]
@@ -249,7 +249,7 @@ fn sum(scores: &[f32], term: impl Fn(f32) -> f32) -> f32 {
 }
 
 /// Signals that all chunks of a file share, for every file.
-fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
+pub(super) fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points> {
     let asked = catalog.names.ask(question);
     let cost = |place: &Place| signals::place(question, *place);
     let costs: Vec<f32> = Place::ALL.iter().map(cost).collect();
@@ -305,7 +305,7 @@ fn add_agreement(catalog: &Catalog, candidates: &mut [Ranked]) {
 }
 
 /// Further chunks of a file stand back, each a little more than the one before.
-fn spread(catalog: &Catalog, candidates: &mut [Ranked]) {
+pub(super) fn spread(catalog: &Catalog, candidates: &mut [Ranked]) {
     let mut seen = Map::<usize, u16>::default();
     for candidate in candidates.iter_mut() {
         let before = seen.entry(catalog.chunks[candidate.chunk].file).or_default();

@@ -15,8 +15,8 @@ use crate::text;
 use crate::types::{Hash, LineRange};
 
 /// A snippet's bounds.
-const SNIPPET_LINES: usize = 8;
-const SNIPPET_CHARS: usize = 800;
+pub(super) const SNIPPET_LINES: usize = 8;
+pub(super) const SNIPPET_CHARS: usize = 800;
 
 /// Documentation above a definition longer than this many lines is left out of a snippet, so that
 /// the definition itself is seen.

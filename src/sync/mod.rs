@@ -13,6 +13,7 @@ pub mod read;
 mod reconcile;
 mod run;
 pub mod scope;
+mod texts;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,6 +28,7 @@ use crate::turn::Turn;
 
 pub use prepare::content;
 pub use reconcile::{PATHS_MAX, RefreshQuery, RefreshReply, Refreshed, SyncQuery, refresh, sync};
+pub use texts::{text, texts};
 
 use run::{Outcome, Run};
 

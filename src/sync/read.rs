@@ -42,6 +42,17 @@ const TRIES: usize = 3;
 /// # Errors
 /// Why it is left out: missing, unreadable, no regular file, binary, minified, opted out, changing.
 pub fn read(root: &Path, file: &Candidate) -> Result<Content, SkipReason> {
+    match text(root, file)? {
+        (_, true) => Err(SkipReason::Minified),
+        (content, false) => Ok(content),
+    }
+}
+
+/// The same for a file that may be minified, and whether it is.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn text(root: &Path, file: &Candidate) -> Result<(Content, bool), SkipReason> {
     const GROWTH_MAX: u64 = 64 << 10;
     let path = file.path.under(root);
     let size_max = file.size.saturating_mul(2).saturating_add(GROWTH_MAX);
@@ -99,7 +110,11 @@ fn is_same_file(_listed: &Metadata, _opened: &Metadata) -> bool {
     true
 }
 
-fn content(file: &Candidate, bytes: Vec<u8>, metadata: &Metadata) -> Result<Content, SkipReason> {
+fn content(
+    file: &Candidate,
+    bytes: Vec<u8>,
+    metadata: &Metadata,
+) -> Result<(Content, bool), SkipReason> {
     let decoded = text::decode(&bytes);
     if judge::is_binary(&bytes, &decoded) {
         return Err(SkipReason::Binary);
@@ -110,10 +125,8 @@ fn content(file: &Candidate, bytes: Vec<u8>, metadata: &Metadata) -> Result<Cont
     if judge::opts_out(&text, language) {
         return Err(SkipReason::OptedOut);
     }
-    if judge::is_minified(&text, language) {
-        return Err(SkipReason::Minified);
-    }
-    Ok(Content {
+    let is_minified = judge::is_minified(&text, language);
+    let content = Content {
         hash: Hash::of(&bytes),
         size: bytes.len() as u64,
         mtime_ns: mtime_ns(metadata),
@@ -121,5 +134,6 @@ fn content(file: &Candidate, bytes: Vec<u8>, metadata: &Metadata) -> Result<Cont
         text,
         encoding,
         language,
-    })
+    };
+    Ok((content, is_minified))
 }

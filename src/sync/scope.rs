@@ -32,6 +32,7 @@ use self::rules::{Layer, Verdict};
 use crate::config::{Config, FilesConfig};
 use crate::error::{Error, Result};
 use crate::git::{self, Tracked};
+use crate::turn::Turn;
 use crate::types::{Language, RelPath};
 
 /// A file or folder that was left out. A folder stands for everything in it.
@@ -105,15 +106,24 @@ impl Scope {
     /// # Errors
     /// Environment when the root cannot be read.
     pub fn walk(&self) -> Result<Listing> {
+        self.walk_within(&Turn::new(None))
+    }
+
+    /// The same, as long as `turn` goes on.
+    ///
+    /// # Errors
+    /// Environment when the root cannot be read; Stopped when `turn` ends.
+    pub(super) fn walk_within(&self, turn: &Turn) -> Result<Listing> {
         fs::read_dir(&self.root).map_err(|e| {
             Error::environment(format!("cannot list the folder `{}`", self.root.display()))
                 .hint("check that it exists and that you may read it")
                 .because(e)
         })?;
-        let sink = Mutex::new(Listing::default());
+        let sink = Sink { listing: Mutex::default(), turn: turn.clone() };
         let top = Arc::new(Folder::top(self));
         rayon::scope(|tasks| self.list(tasks, &top, &sink));
-        let mut listing = sink.into_inner().expect("no task panics while it holds the list");
+        turn.check()?;
+        let mut listing = sink.take();
         listing.sort();
         Ok(listing)
     }
@@ -138,9 +148,10 @@ impl Scope {
             match checks.find(path) {
                 Ok(Step::File(candidate)) => found.files.push(candidate),
                 Ok(Step::Folder(folder)) => {
-                    let sink = Mutex::new(std::mem::take(&mut found));
+                    let listing = Mutex::new(std::mem::take(&mut found));
+                    let sink = Sink { listing, turn: Turn::new(None) };
                     rayon::scope(|tasks| self.list(tasks, &Arc::new(folder), &sink));
-                    found = sink.into_inner().expect("no task panics while it holds the list");
+                    found = sink.take();
                 }
                 Err(left) if left.reason == SkipReason::Missing => missing.push(path.clone()),
                 Err(left) => found.skipped.push(left),
@@ -153,12 +164,10 @@ impl Scope {
     }
 
     /// Lists one folder, and spawns a task for each folder in it.
-    fn list<'s>(
-        &'s self,
-        tasks: &rayon::Scope<'s>,
-        folder: &Arc<Folder>,
-        sink: &'s Mutex<Listing>,
-    ) {
+    fn list<'s>(&'s self, tasks: &rayon::Scope<'s>, folder: &Arc<Folder>, sink: &'s Sink) {
+        if sink.turn.check().is_err() {
+            return;
+        }
         let mut found = Listing::default();
         match fs::read_dir(self.root.join(&folder.path)) {
             Ok(entries) => {
@@ -171,9 +180,9 @@ impl Scope {
             }
             Err(e) => found.skip(folder.path.clone(), SkipReason::of_error(&e)),
         }
-        let mut sink = sink.lock().expect("no task panics while it holds the list");
-        sink.files.append(&mut found.files);
-        sink.skipped.append(&mut found.skipped);
+        let mut listing = sink.listing.lock().expect("no task panics while it holds the list");
+        listing.files.append(&mut found.files);
+        listing.skipped.append(&mut found.skipped);
     }
 
     fn visit<'s>(
@@ -182,7 +191,7 @@ impl Scope {
         folder: &Arc<Folder>,
         entry: &fs::DirEntry,
         found: &mut Listing,
-        sink: &'s Mutex<Listing>,
+        sink: &'s Sink,
     ) {
         let name = entry.file_name();
         let kind = entry.file_type();
@@ -220,7 +229,7 @@ impl Scope {
     }
 
     /// Whether a file is of a chosen language.
-    fn speaks(&self, path: &RelPath) -> bool {
+    pub(super) fn speaks(&self, path: &RelPath) -> bool {
         if self.languages.is_empty() {
             return true;
         }
@@ -229,6 +238,18 @@ impl Scope {
             language = Language::of(path, &first_line(&path.under(&self.root)));
         }
         self.languages.contains(&language)
+    }
+}
+
+/// Where the tasks of a walk put what they found, and until when they go on.
+struct Sink {
+    listing: Mutex<Listing>,
+    turn: Turn,
+}
+
+impl Sink {
+    fn take(self) -> Listing {
+        self.listing.into_inner().expect("no task panics while it holds the list")
     }
 }
 

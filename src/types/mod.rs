@@ -2,9 +2,11 @@
 
 mod language;
 mod path;
+mod tree;
 
 pub use language::Language;
 pub use path::RelPath;
+pub use tree::{TreeFile, TreeFiles, TreeText};
 
 use serde::{Deserialize, Serialize};
 

@@ -29,7 +29,7 @@ use crate::request::{
     RefreshQuery, RefreshReply, Request, SearchQuery, SearchReply, SimilarQuery, SimilarReply,
     StatusQuery, StatusReply, SyncQuery,
 };
-use crate::retrieval::{self, Catalog, CodeVectors};
+use crate::retrieval::{self, Catalog, CodeVectors, Tree};
 use crate::store::Reader;
 use crate::sync;
 use crate::turn::Turn;
@@ -294,7 +294,11 @@ impl Worker {
         }
         let (config, current, embedder) = self.ready()?;
         let Current { reader, catalog, .. } = current;
-        retrieval::search(reader, catalog, embedder, config, query, turn)
+        let tree = Tree {
+            list: &|turn| sync::texts(config, turn),
+            read: &|file| sync::text(config, file),
+        };
+        retrieval::search(reader, catalog, embedder, config, query, &tree, turn)
     }
 
     fn similar(&mut self, query: &SimilarQuery, turn: &Turn) -> Result<SimilarReply> {

@@ -617,6 +617,27 @@ fn changed_files_are_named_once_and_refreshed_where_the_server_may_write() {
 }
 
 #[test]
+fn what_the_index_lacks_is_marked_and_taken_up_where_the_server_may_write() {
+    let repo = indexed();
+    let mut reading = Client::open(repo.path());
+    let mut writing = Client::writing(repo.path());
+    repo.write("src/newer.rs", "pub fn zircon() {}\n");
+    repo.write("table.csv", "zircon,1\n");
+    let exact = json!({"query": "zircon", "mode": "exact"});
+    let answer = reading.search(exact.clone());
+    let mark = "(not in the index; this is the file as it is)";
+    assert_eq!(answer.matches(mark).count(), 2, "{answer}");
+    assert!(answer.contains("1 file changed since indexing (src/newer.rs): run"), "{answer}");
+    let json = json!({"query": "zircon", "mode": "exact", "format": "json"});
+    let hits = reading.call("sai_search_code", json)["structuredContent"]["hits"].clone();
+    assert_eq!(hits[1]["freshness"], "not_indexed", "{hits}");
+    writing.search(exact.clone());
+    while writing.search(exact.clone()).matches(mark).count() == 2 {}
+    let now = writing.search(exact);
+    assert!(now.contains("function zircon") && now.contains("table.csv:1-1"), "{now}");
+}
+
+#[test]
 fn limits_are_clamped() {
     let repo = indexed();
     let mut client = Client::open(repo.path());

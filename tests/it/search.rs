@@ -1,5 +1,7 @@
 //! Searching through the worker: order, filters, modes, freshness.
 
+use std::ops::RangeInclusive;
+
 use sai::error::ErrorKind;
 use sai::request::{Freshness, Hit, IndexQuery, SearchQuery, SearchReply};
 use sai::types::{ChunkKind, Language, Mode, Place, RelPath};
@@ -211,11 +213,190 @@ fn exact_mode_looks_through_what_was_indexed() {
     assert_eq!((top(&changed).0, changed.hits[0].freshness), ("a.rs", Freshness::Changed));
     assert_eq!(exact("second", false).hits[0].freshness, Freshness::Missing);
     let new = exact("replaced", false);
-    assert!(new.hits.is_empty());
+    assert_eq!(places(&new), [("a.rs", 1..=2, Freshness::NotIndexed)]);
     assert_eq!(new.changed.iter().map(RelPath::as_str).collect::<Vec<_>>(), ["a.rs", "b.rs"]);
     repo.write("a.rs", "// above\nfn first() {}\n");
     let moved = exact("first", false);
     assert_eq!((moved.hits[0].freshness, moved.hits[0].start_line), (Freshness::Moved, 2));
+}
+
+/// Where the hits are, and how they stand to the index.
+fn places(reply: &SearchReply) -> Vec<(&str, RangeInclusive<u32>, Freshness)> {
+    let place = |hit: &'_ Hit| (hit.start_line..=hit.end_line, hit.freshness);
+    let with_path = |hit| {
+        let (lines, freshness) = place(hit);
+        (hit.path.as_str(), lines, freshness)
+    };
+    reply.hits.iter().map(with_path).collect()
+}
+
+fn find(handle: &Handle, text: &str) -> SearchReply {
+    let mode = Some(Mode::Exact);
+    search(handle, SearchQuery { text: text.to_owned(), mode, ..SearchQuery::default() })
+}
+
+#[test]
+fn exact_mode_finds_what_the_index_leaves_out() {
+    let (repo, _) = indexed("//- /src/lib.rs\npub fn amethyst() {}\n");
+    let filler = |lines: usize| "-- nothing here\n".repeat(lines);
+    repo.write("dump.sql", format!("{}INSERT 'beryl';\n{}", filler(40_000), filler(40_000)));
+    repo.write("table.csv", "id,name\n1,beryl\n");
+    repo.write("Cargo.lock", "name = \"beryl\"\n");
+    repo.write("app.min.js", format!("{}beryl{}", "a;".repeat(9_000), "b;".repeat(9_000)));
+    repo.write("long.js", format!("{}beryl", "var a=1;".repeat(9_000)));
+    let handle = support::handle(repo.path());
+    handle.index(IndexQuery::default()).wait().expect("indexed");
+
+    let reply = find(&handle, "beryl");
+    let mut found = places(&reply);
+    found.sort_by_key(|(path, ..)| *path);
+    let left_out = |path, lines| (path, lines, Freshness::NotIndexed);
+    let wanted = [
+        left_out("Cargo.lock", 1..=1),
+        left_out("app.min.js", 1..=1),
+        left_out("dump.sql", 39_999..=40_003),
+        left_out("long.js", 1..=1),
+        left_out("table.csv", 1..=2),
+    ];
+    assert_eq!(found, wanted);
+    assert!(reply.hits.iter().all(|hit| hit.snippet.contains("beryl")), "{:?}", reply.hits);
+    assert!(reply.hits.iter().all(|hit| hit.snippet.chars().count() <= 800));
+    assert!(reply.hits.iter().all(|hit| hit.symbol.is_none() && hit.kind == ChunkKind::Window));
+    assert!(reply.changed.is_empty(), "a sync would not take them up: {:?}", reply.changed);
+    for mode in [Mode::Hybrid, Mode::Lexical] {
+        let query = SearchQuery { text: "beryl".into(), mode: Some(mode), ..Default::default() };
+        assert!(search(&handle, query).hits.iter().all(|hit| hit.path.as_str() == "src/lib.rs"));
+    }
+    assert!(find(&handle, "amethyst").notes.is_empty());
+    assert_eq!(
+        find(&handle, "zircon").notes,
+        ["looked through 5 files outside of the index as well"]
+    );
+}
+
+#[test]
+fn exact_mode_finds_what_is_newer_than_the_index() {
+    let (repo, handle) = indexed("//- /src/lib.rs\npub fn amethyst() {}\n");
+    repo.write("src/new.rs", "\n\n\npub fn beryl() {\n    amethyst();\n}\n");
+    let reply = find(&handle, "beryl");
+    assert_eq!(places(&reply), [("src/new.rs", 2..=6, Freshness::NotIndexed)]);
+    assert_eq!(reply.hits[0].language, Language::Rust);
+    assert_eq!(reply.changed.iter().map(RelPath::as_str).collect::<Vec<_>>(), ["src/new.rs"]);
+    // A definition comes before a mention, and the index before what it does not have.
+    let files: Vec<String> =
+        find(&handle, "amethyst").hits.iter().map(|hit| hit.path.to_string()).collect();
+    assert_eq!(files, ["src/lib.rs", "src/new.rs"]);
+    handle.index(IndexQuery::default()).wait().expect("indexed");
+    let reply = find(&handle, "beryl");
+    assert_eq!(places(&reply), [("src/new.rs", 4..=6, Freshness::Unchanged)]);
+}
+
+#[test]
+fn exact_mode_finds_nothing_that_is_hidden() {
+    let (repo, _) = indexed(
+        "//- /src/lib.rs\npub fn amethyst() {}\n//- /.gitignore\n/ignored\n*.tmp.csv\n\
+         //- /sai-cfg.yml\nfiles:\n  exclude: [excluded, '*.secret.csv']\n",
+    );
+    repo.write("ignored/a.rs", "beryl\n");
+    repo.write("data.tmp.csv", "beryl\n");
+    repo.write("excluded/a.rs", "beryl\n");
+    repo.write("data.secret.csv", "beryl\n");
+    repo.write("node_modules/a/a.js", "beryl\n");
+    repo.write(".index/beryl.txt", "beryl\n");
+    repo.write(".hidden", "beryl\n");
+    repo.write("server.pem", "beryl\n");
+    repo.write("credentials.json", "{\"beryl\": 1}\n");
+    repo.write("opted_out.rs", "// sai-noindexing\nfn beryl() {}\n");
+    repo.write("image.png", "beryl\n");
+    repo.write("binary", b"beryl\n\0\0\0\n");
+    let handle = support::handle(repo.path());
+    assert!(places(&find_indexed(&handle, "beryl")).is_empty());
+    // What came after the index is as hidden as what it was made without.
+    repo.write("ignored/b.rs", "beryl\n");
+    repo.write("later.rs", "// sai-noindexing\nfn beryl() {}\n");
+    assert!(places(&find(&handle, "beryl")).is_empty());
+    // And what the configuration narrows stays narrow.
+    repo.write("table.csv", "beryl\n");
+    assert_eq!(find(&handle, "beryl").hits.len(), 1);
+    for setting in [("files.languages", "[rust]"), ("files.include", "[src]")] {
+        let narrow = support::handle_with(repo.path(), &[setting]);
+        assert!(find(&narrow, "beryl").hits.is_empty(), "{setting:?}");
+    }
+}
+
+fn find_indexed(handle: &Handle, text: &str) -> SearchReply {
+    handle.index(IndexQuery::default()).wait().expect("indexed");
+    find(handle, text)
+}
+
+#[cfg(unix)]
+#[test]
+fn exact_mode_never_follows_a_link() {
+    let outside = support::folder("//- /secret.csv\nberyl\n");
+    let (repo, handle) = indexed("//- /src/lib.rs\npub fn amethyst() {}\n");
+    std::os::unix::fs::symlink(outside.path(), repo.path().join("folder")).expect("a link");
+    let file = outside.path().join("secret.csv");
+    std::os::unix::fs::symlink(file, repo.path().join("file.csv")).expect("a link");
+    assert!(find(&handle, "beryl").hits.is_empty());
+}
+
+#[test]
+fn filters_hold_for_what_is_not_in_the_index() {
+    let (repo, handle) = indexed("//- /src/lib.rs\npub fn amethyst() {}\n");
+    repo.write("src/new.py", "beryl = 1\n");
+    repo.write("tools/run", "#!/usr/bin/env python3\nberyl()\n");
+    repo.write("tools/new.rs", "fn beryl() {}\n");
+    let paths = |change: fn(&mut SearchQuery)| -> Vec<String> {
+        let mode = Some(Mode::Exact);
+        let mut query = SearchQuery { text: "beryl".into(), mode, ..SearchQuery::default() };
+        change(&mut query);
+        let mut paths: Vec<String> =
+            search(&handle, query).hits.iter().map(|hit| hit.path.to_string()).collect();
+        paths.sort();
+        paths
+    };
+    assert_eq!(paths(|_| {}), ["src/new.py", "tools/new.rs", "tools/run"]);
+    assert_eq!(paths(|q| q.languages = vec![Language::Python]), ["src/new.py", "tools/run"]);
+    assert_eq!(paths(|q| q.paths = vec!["tools/".into(), "!*.rs".into()]), ["tools/run"]);
+    assert!(paths(|q| q.kinds = vec![ChunkKind::Function]).is_empty());
+    assert_eq!(paths(|q| q.limit = Some(2)).len(), 2);
+    let regex = |q: &mut SearchQuery| (q.text, q.regex) = (r"^b\w+l = \d$".into(), true);
+    assert_eq!(paths(regex), ["src/new.py"]);
+}
+
+#[test]
+fn exact_mode_says_what_it_did_not_look_through() {
+    let (repo, handle) = indexed("//- /src/lib.rs\npub fn amethyst() {}\n");
+    repo.write("huge.csv", "beryl\n".repeat(3 << 20));
+    let reply = find(&handle, "beryl");
+    assert!(reply.hits.is_empty());
+    assert_eq!(reply.notes, ["not looked through: 1 file of more than 16 MiB (huge.csv)"]);
+    let elsewhere = SearchQuery {
+        text: "beryl".into(),
+        mode: Some(Mode::Exact),
+        paths: vec!["src/".into()],
+        ..SearchQuery::default()
+    };
+    assert!(search(&handle, elsewhere).notes.is_empty());
+}
+
+#[test]
+fn exact_hits_are_ranked_like_the_rest() {
+    let uses = "pub fn other() {\n    beryl_cut();\n    beryl_cut();\n    beryl_cut();\n}\n";
+    let (_repo, handle) = indexed(&format!(
+        "//- /src/a.rs\n{uses}//- /tests/a.rs\n{uses}{uses}//- /src/z.rs\npub fn beryl_cut() {{}}\n\
+         //- /docs/beryl_cut.md\n# Cuts\nberyl_cut beryl_cut\n\
+         //- /src/beryl.rs\n\npub fn third() {{\n    beryl_cut();\n}}\n"
+    ));
+    let files = |text: &str, regex| -> Vec<String> {
+        let mode = Some(Mode::Exact);
+        let query = SearchQuery { text: text.into(), mode, regex, ..SearchQuery::default() };
+        search(&handle, query).hits.iter().map(|hit| hit.path.to_string()).collect()
+    };
+    let wanted = ["src/z.rs", "src/beryl.rs", "src/a.rs"];
+    assert_eq!(files("beryl_cut", false)[..3], wanted);
+    assert_eq!(files(r"ber\w+_cut", true)[0], "src/z.rs", "a definition that the pattern matches");
+    assert_eq!(files("_cut", false)[0], "src/z.rs", "and one that it matches in part");
 }
 
 #[test]

@@ -76,6 +76,7 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("git2", &["git"]),
     ("hashbrown", &["words"]),
     ("encoding_rs", &["text"]),
+    ("grep_matcher", &["retrieval"]),
     ("grep_searcher", &["retrieval"]),
     ("grep_regex", &["retrieval"]),
     ("ignore", &["sync"]),
