@@ -38,13 +38,15 @@ const FRONT_PAGES: &[&str] = &["changelog", "license", "readme"];
 
 /// Bytes of code that every module is taken to have at least, so that the smallest do not vanish.
 const MODULE_BYTES_MIN: u64 = 1_000;
+/// Modules with less than about a 150th of the largest one's code all stay behind as far.
+const SHARE_MIN: f32 = -5.0;
 
 /// The layout of a repository.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     /// By file: its module, if the root is a repository with modules.
     modules: Vec<u32>,
-    /// By module: the logarithm of its share of the largest one's code, 0 or less.
+    /// By module: the logarithm of its share of the largest one's code, [`SHARE_MIN`] to 0.
     shares: Vec<f32>,
     /// By module: the stemmed words of its folders that the largest module's folders do not have.
     words: Vec<Vec<String>>,
@@ -80,7 +82,7 @@ impl Layout {
             modules.push(id);
         }
         let largest = (0..bytes.len()).max_by_key(|id| bytes[*id]).unwrap_or(0);
-        let share = |size: &u64| (*size as f32 / bytes[largest] as f32).ln();
+        let share = |size: &u64| (*size as f32 / bytes[largest] as f32).ln().max(SHARE_MIN);
         let common = names.get(largest).map_or_else(Vec::new, |name| stemmed_parts(name));
         let own = |name: &&str| {
             stemmed_parts(name).into_iter().filter(|word| !common.contains(word)).collect()
@@ -165,8 +167,8 @@ impl<'a> Versions<'a> {
         for path in paths.clone() {
             for (above, name, _) in folders(path.as_str()) {
                 if let Some(version) = version(name) {
-                    let known = newest.entry(above).or_insert(version);
-                    *known = version.max(*known);
+                    let greatest = newest.entry(above).or_insert(version);
+                    *greatest = version.max(*greatest);
                 }
             }
         }
