@@ -159,8 +159,8 @@ impl StaticModel {
         }
     }
 
-    /// What stored vectors say of their code alone, one row a passage: the path's share is taken out
-    /// again. A row is zero where the code has no word of its own.
+    /// What stored vectors say of their code alone, one row a passage: the shares of the path and
+    /// the names are taken out again. A row is zero where the code has no word of its own.
     pub(super) fn code_rows(&self, stored: &[StoredVector<'_>]) -> Vec<i8> {
         let mut rows = vec![0; stored.len() * self.dim];
         rows.par_chunks_mut(BLOCK * self.dim).zip(stored.par_chunks(BLOCK)).for_each_init(
@@ -182,13 +182,9 @@ impl StaticModel {
 
     /// What the code and the names that it defines say.
     fn code_vector(&self, passage: &Passage<'_>, counts: &mut Counts) -> Vec<f32> {
-        let mut code = vec![0.0; self.dim];
-        self.add_text(passage.code, counts, &mut code);
-        normalise(&mut code);
+        let mut code = self.document(passage.code, counts);
         if !passage.names.is_empty() {
-            let mut names = vec![0.0; self.dim];
-            self.add_text(passage.names, counts, &mut names);
-            normalise(&mut names);
+            let names = self.document(passage.names, counts);
             for (value, name) in code.iter_mut().zip(&names) {
                 *value += NAMES_SHARE * name;
             }
@@ -203,9 +199,7 @@ impl StaticModel {
         normalise(&mut vector);
         take_out(&mut vector, path, CODE_SHARE);
         if !stored.names.is_empty() {
-            let mut names = vec![0.0; self.dim];
-            self.add_text(stored.names, counts, &mut names);
-            normalise(&mut names);
+            let mut names = self.document(stored.names, counts);
             names.iter_mut().for_each(|value| *value *= NAMES_SHARE);
             take_out(&mut vector, &names, 1.0);
         }
@@ -216,22 +210,21 @@ impl StaticModel {
     fn path_vector(&self, path: &str, counts: &mut Counts) -> Vec<f32> {
         let (stem, folders) = path_parts(path);
         let mut sum = vec![0.0; self.dim];
-        let mut part = vec![0.0; self.dim];
         for (text, share) in [(stem, STEM_SHARE), (folders.as_str(), FOLDERS_SHARE)] {
-            part.fill(0.0);
-            self.add_text(text, counts, &mut part);
-            normalise(&mut part);
-            for (sum, value) in sum.iter_mut().zip(&part) {
+            for (sum, value) in sum.iter_mut().zip(&self.document(text, counts)) {
                 *sum += share * value;
             }
         }
         sum
     }
 
-    /// Adds the weighted rows of a document's words to `sum`.
-    fn add_text(&self, text: &str, counts: &mut Counts, sum: &mut [f32]) {
+    /// The unit vector of a document.
+    fn document(&self, text: &str, counts: &mut Counts) -> Vec<f32> {
+        let mut vector = vec![0.0; self.dim];
         self.count(text, counts, |_| 1.0);
-        self.add_counted(Role::Document, counts, sum);
+        self.add_counted(Role::Document, counts, &mut vector);
+        normalise(&mut vector);
+        vector
     }
 
     /// Adds the weighted rows that were counted to `sum`, and forgets them.

@@ -3,7 +3,7 @@
 
 use super::catalog::{Catalog, FileEntry};
 use super::question::Question;
-use crate::words::WordIndex;
+use crate::words::{WordIndex, idf, length_term};
 
 /// BM25's saturation and length normalisation for the documentation of files.
 const K1: f32 = 1.2;
@@ -24,7 +24,7 @@ impl Docs {
         };
         let lengths: Vec<f32> = files.iter().map(|file| length(file) as f32).collect();
         let mean = (lengths.iter().sum::<f32>() / lengths.len().max(1) as f32).max(1.0);
-        Self { norms: lengths.iter().map(|length| K1 * (1.0 - B + B * length / mean)).collect() }
+        Self { norms: lengths.iter().map(|length| length_term(K1, B, *length, mean)).collect() }
     }
 
     /// BM25 of every file.
@@ -40,8 +40,7 @@ impl Docs {
                     _ => files.push((file, 1.0)),
                 }
             }
-            let (all, holding) = (scores.len() as f32, files.len() as f32);
-            let idf = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
+            let idf = idf(scores.len(), files.len());
             for &(file, count) in &files {
                 scores[file] += idf * count / (count + self.norms[file]);
             }

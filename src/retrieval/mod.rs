@@ -222,7 +222,8 @@ pub fn search(
         explanation: query.explain.then(|| ranked.points.explain()),
     };
     let best = ranked.iter().take(limit).map(found).collect();
-    let wanted = (mode != Mode::Exact).then(|| Wanted::of(&question, catalog));
+    let picks_lines = mode != Mode::Exact && !query.include_text;
+    let wanted = picks_lines.then(|| Wanted::of(&question, catalog));
     let show = if query.include_text { Show::Whole } else { Show::Snippet(wanted.as_ref()) };
     let mut hits = show::hits(reader, catalog, &config.root, best, show)?;
     if let Some((matcher, found)) = &unindexed {

@@ -100,11 +100,22 @@ struct Lengths {
     documented: u32,
 }
 
+/// BM25's inverse document frequency of a word that `holding` of `all` texts have.
+pub fn idf(all: usize, holding: usize) -> f32 {
+    let (all, holding) = (all as f32, holding as f32);
+    (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
+}
+
+/// BM25's length term of a text among texts that are `mean` long on average.
+pub fn length_term(k1: f32, b: f32, length: f32, mean: f32) -> f32 {
+    k1 * (1.0 - b + b * length / mean)
+}
+
 /// BM25's length terms.
 fn norms(lengths: &[Lengths]) -> Vec<f32> {
     let all: f64 = lengths.iter().map(|length| f64::from(length.body)).sum();
     let mean = (all / lengths.len().max(1) as f64).max(1.0) as f32;
-    let norm = |length: &Lengths| K1 * (1.0 - B + B * length.body as f32 / mean);
+    let norm = |length: &Lengths| length_term(K1, B, length.body as f32, mean);
     lengths.iter().map(norm).collect()
 }
 
@@ -223,8 +234,7 @@ impl WordIndex {
     fn postings(&self, word: &str) -> Option<(Range<usize>, f32)> {
         let id = self.ids.id(word)? as usize;
         let range = self.starts[id] as usize..self.starts[id + 1] as usize;
-        let (all, holding) = (self.norms.len() as f32, range.len() as f32);
-        let idf = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
+        let idf = idf(self.norms.len(), range.len());
         (!range.is_empty()).then_some((range, idf))
     }
 }

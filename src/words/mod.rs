@@ -13,7 +13,7 @@ mod stem;
 
 pub use count::{ChunkWords, Counted, Counter, Fields, decode, encode};
 pub use dictionary::Dictionary;
-pub use index::{WordIndex, WordIndexBuilder};
+pub use index::{WordIndex, WordIndexBuilder, idf, length_term};
 pub use split::{parts, terms};
 pub use stem::stem;
 
