@@ -8,7 +8,10 @@ use tokio::sync::oneshot;
 use crate::error::Result;
 use crate::turn::Turn;
 
-pub use crate::duplicates::{CLUSTERS_MAX, Cluster, DuplicatesQuery, DuplicatesReply, Member};
+pub use crate::duplicates::{
+    CLUSTERS_MAX, Cluster, ClusterOrder, CopyKind, Differences, DuplicatesQuery, DuplicatesReply,
+    LeftOut, Member, Omission, Side, Totals,
+};
 pub use crate::retrieval::{
     Explanation, Freshness, Hit, LIMIT_MAX, SearchQuery, SearchReply, Searched, Signal,
     SimilarQuery, SimilarReply, Subject,

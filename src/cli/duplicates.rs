@@ -46,6 +46,7 @@ pub(super) fn run(args: &DuplicatesArgs, session: &Session) -> Result<u8, Ended>
         top_k: args.top_k.map(usize::from),
         max_clusters: args.max_clusters.map(usize::from),
         paths: args.path.clone(),
+        ..DuplicatesQuery::default()
     };
     let handle = session.start()?;
     let ask = || handle.duplicates(query.clone()).wait();
@@ -106,57 +107,4 @@ fn summary(reply: &DuplicatesReply) -> String {
         print::count(reply.searched.chunks, "chunk"),
         print::count(reply.searched.files, "file"),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::request::{Freshness, Member, Searched};
-    use crate::types::{ChunkKind, RelPath};
-
-    const PIPED: Look = Look { color: false, width: None };
-
-    fn member(path: &str, freshness: Freshness) -> Member {
-        Member {
-            path: RelPath::new(path.as_ref()).unwrap(),
-            start_line: 3,
-            end_line: 9,
-            symbol: Some("parse".into()),
-            kind: ChunkKind::Function,
-            freshness,
-        }
-    }
-
-    #[test]
-    fn a_cluster_lists_its_members() {
-        let members = vec![
-            member("a.rs", Freshness::Unchanged),
-            Member { symbol: None, ..member("b.rs", Freshness::Changed) },
-        ];
-        let cluster = Cluster { size: 5, min_similarity: 0.931, max_similarity: 1.0, members };
-        let reply = DuplicatesReply {
-            min_score: 0.93,
-            min_cluster_size: 2,
-            top_k: 10,
-            max_clusters: 1,
-            generation: 1,
-            searched: Searched { files: 2, chunks: 1200 },
-            clusters_found: 4,
-            clusters: vec![cluster],
-            changed: vec![],
-            notes: vec![],
-        };
-        assert_eq!(
-            text(&reply, PIPED),
-            "5 chunks  similarity 0.93 to 1.00\n\
-             a.rs:3-9  parse\n\
-             b.rs:3-9  changed since indexing\n\
-             … 3 others\n"
-        );
-        assert_eq!(
-            summary(&reply),
-            "4 clusters of at least 2 chunks, 1 shown (similarity 0.93 or more; \
-             searched 1,200 chunks in 2 files)"
-        );
-    }
 }

@@ -4,85 +4,23 @@
 //! cluster ([`clusters`]). Compared are the vectors of code alone, all pairs of them.
 
 mod clusters;
-
-use serde::Serialize;
+mod report;
 
 use crate::config::Config;
 use crate::error::Result;
 use crate::retrieval::{Catalog, CodeVectors, Freshness, LIMIT_MAX, Members, Searched, alike};
 use crate::store::Reader;
 use crate::turn::Turn;
-use crate::types::{ChunkKind, RelPath};
+use crate::types::{Place, RelPath};
 
-/// Clusters that are given when the question does not say how many.
-const CLUSTERS_DEFAULT: usize = 50;
-
-/// The most clusters one call gives.
-pub const CLUSTERS_MAX: usize = 500;
+use report::CLUSTERS_DEFAULT;
+pub use report::{
+    CLUSTERS_MAX, Cluster, ClusterOrder, CopyKind, Differences, DuplicatesQuery, DuplicatesReply,
+    LeftOut, Member, Omission, Side, Totals,
+};
 
 /// Members of a cluster that are named.
 const MEMBERS_MAX: usize = 100;
-
-/// Which code repeats? Absent values take the configured default.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DuplicatesQuery {
-    /// The least cosine of two copies; brought into 0..1.
-    pub min_score: Option<f32>,
-    /// The least members of a cluster; at least 2.
-    pub min_cluster_size: Option<usize>,
-    /// Neighbours of each chunk that are looked at; clamped to 1..=50.
-    pub top_k: Option<usize>,
-    /// Clusters wanted; clamped to 1..=500, 50 when absent.
-    pub max_clusters: Option<usize>,
-    /// Globs over paths: only chunks under them are compared.
-    pub paths: Vec<String>,
-}
-
-/// Clusters, largest first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DuplicatesReply {
-    /// What was asked for, with the defaults filled in.
-    pub min_score: f32,
-    pub min_cluster_size: usize,
-    pub top_k: usize,
-    pub max_clusters: usize,
-    /// The generation that answered.
-    pub generation: u64,
-    pub searched: Searched,
-    /// Clusters that there are; `clusters` holds the largest of them.
-    pub clusters_found: usize,
-    pub clusters: Vec<Cluster>,
-    /// Files of members that are no longer as they were indexed.
-    pub changed: Vec<RelPath>,
-    /// What a reader should know, a sentence each. Often empty.
-    pub notes: Vec<String>,
-}
-
-/// Chunks that are copies of each other.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cluster {
-    /// How many chunks belong to it.
-    pub size: usize,
-    /// The lowest cosine of any two members: low when only a chain of copies holds them together.
-    pub min_similarity: f32,
-    /// The highest cosine of any two members.
-    pub max_similarity: f32,
-    /// In the order of their paths; the first 100.
-    pub members: Vec<Member>,
-}
-
-/// A chunk of a cluster.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Member {
-    pub path: RelPath,
-    /// 1-based, included.
-    pub start_line: u32,
-    /// 1-based, included.
-    pub end_line: u32,
-    pub symbol: Option<String>,
-    pub kind: ChunkKind,
-    pub freshness: Freshness,
-}
 
 /// Finds the clusters of a generation.
 ///
@@ -129,6 +67,9 @@ pub fn duplicates(
         max_clusters,
         generation: reader.generation().number,
         searched: near.searched,
+        order: query.order.unwrap_or(ClusterOrder::Payoff),
+        totals: Totals::default(),
+        left_out: Vec::new(),
         clusters_found,
         changed: changed_files(&clusters),
         clusters,
@@ -152,11 +93,33 @@ fn cluster(
             end_line: lines.end,
             symbol: entry.symbol.clone(),
             kind: entry.kind,
+            place: Place::Source,
+            similarity: 1.0,
+            cosine: None,
+            hash: String::new(),
+            is_touched: false,
+            side: None,
             freshness,
         })
     };
     let shown = chunks.iter().copied().take(MEMBERS_MAX).map(member).collect::<Result<_>>()?;
-    Ok(Cluster { size: chunks.len(), min_similarity, max_similarity, members: shown })
+    Ok(Cluster {
+        id: String::new(),
+        kind: CopyKind::Near,
+        size: chunks.len(),
+        min_similarity,
+        max_similarity,
+        medoid: 0,
+        tokens: 0,
+        lines: 0,
+        payoff: 0.0,
+        place: Place::Source,
+        differs: Differences::default(),
+        omission: None,
+        reason: None,
+        is_touched: false,
+        members: shown,
+    })
 }
 
 fn notes(catalog: &Catalog, searched: Searched) -> Vec<String> {

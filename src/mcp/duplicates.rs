@@ -99,6 +99,7 @@ fn question(given: &Arguments) -> Result<DuplicatesQuery> {
         top_k: number("top_k", LIMIT)?,
         max_clusters: number("max_clusters", CLUSTERS)?,
         paths: given.list("path_glob")?,
+        ..DuplicatesQuery::default()
     })
 }
 

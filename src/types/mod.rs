@@ -10,13 +10,14 @@ pub use tree::{TreeFile, TreeFiles, TreeText};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// Declares an enum whose variants have one lower-case name each, read and written everywhere.
 macro_rules! named_enum {
     ($(#[$meta:meta])* $name:ident, $what:literal { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)+ }
 
         impl $name {
@@ -32,13 +33,14 @@ macro_rules! named_enum {
             ///
             /// # Errors
             /// Usage, naming the nearest value and all of them.
-            pub fn from_name(name: &str) -> Result<Self> {
+            pub fn from_name(name: &str) -> $crate::error::Result<Self> {
                 let wanted = name.trim().to_lowercase();
+                let known = || Self::ALL.iter().map(|value| value.name());
                 Self::ALL
                     .iter()
                     .copied()
                     .find(|value| value.name() == wanted)
-                    .ok_or_else(|| unknown($what, name, Self::ALL.iter().map(|value| value.name())))
+                    .ok_or_else(|| $crate::types::unknown($what, name, known()))
             }
         }
 
@@ -49,6 +51,8 @@ macro_rules! named_enum {
         }
     };
 }
+
+pub(crate) use named_enum;
 
 named_enum! {
     /// What a chunk is made of.
