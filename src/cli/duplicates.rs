@@ -6,7 +6,7 @@ use super::print::{self, BOLD, DIM, Line, Look, PATH, PLAIN};
 use super::similar::score;
 use super::{DONE, Ended, NOTHING, Session, hits, index};
 use crate::error::Result;
-use crate::request::{Cluster, DuplicatesQuery, DuplicatesReply};
+use crate::request::{Cluster, DuplicatesQuery, DuplicatesReply, Omission};
 
 /// Find clusters of near-duplicate code, largest first
 ///
@@ -27,12 +27,16 @@ pub(super) struct DuplicatesArgs {
     top_k: Option<u8>,
 
     /// Clusters wanted, 1 to 500 [default: 50]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=500))]
     max_clusters: Option<u16>,
 
     /// Compare only code in paths that match a glob; `!` excludes; may be repeated
     #[arg(short, long, value_name = "GLOB")]
     path: Vec<String>,
+
+    /// Show everything that is left out by default
+    #[arg(long)]
+    all: bool,
 
     /// Fail when there is no index instead of making one
     #[arg(long)]
@@ -46,6 +50,7 @@ pub(super) fn run(args: &DuplicatesArgs, session: &Session) -> Result<u8, Ended>
         top_k: args.top_k.map(usize::from),
         max_clusters: args.max_clusters.map(usize::from),
         paths: args.path.clone(),
+        include: if args.all { Omission::ALL.to_vec() } else { Vec::new() },
         ..DuplicatesQuery::default()
     };
     let handle = session.start()?;

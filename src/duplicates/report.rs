@@ -142,8 +142,7 @@ pub struct LeftOut {
 /// Pieces of code that are copies of each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cluster {
-    /// `<12 hex digits of the medoid's normalised tokens>-<members>`: moves with the content, whatever
-    /// its path and lines.
+    /// `<the medoid's hash>-<members>`: moves with the content, whatever its path and lines.
     pub id: String,
     pub kind: CopyKind,
     /// How many members it has.
@@ -203,7 +202,7 @@ pub struct Member {
     pub similarity: f32,
     /// The cosine of its vector with the medoid's; absent for fragments.
     pub cosine: Option<f32>,
-    /// 12 hex digits of its normalised tokens.
+    /// 12 hex digits of a hash of its tokens without names and literals (of small ones with them).
     pub hash: String,
     /// Whether lines of the change that was asked about lie in it.
     pub is_touched: bool,

@@ -15,6 +15,8 @@ const HEAD_BYTES_MAX: usize = 400;
 pub(super) struct Head {
     /// Where it begins: after the attributes that the grammar counts to the definition.
     pub start: usize,
+    /// Where it ends and the body begins.
+    pub end: usize,
     /// Its text on one line, without comments.
     pub text: String,
 }
@@ -31,7 +33,7 @@ impl Head {
             at = comment.end.max(at);
         }
         words.extend(seen.text.get(at..range.end).unwrap_or_default().split_whitespace());
-        Self { start, text: words.join(" ") }
+        Self { start, end: range.end, text: words.join(" ") }
     }
 }
 

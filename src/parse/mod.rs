@@ -1,6 +1,7 @@
 //! Here is a text and its language: what does its grammar make of it? The only door to tree-sitter.
 //!
-//! In comes a text, out goes plain data: an [`Outline`] of what it defines, or the ranges to colour.
+//! In comes a text, out goes plain data: an [`Outline`] of what it defines, the tokens it is made of,
+//! or the ranges to colour.
 //! Malformed text still yields what could be parsed. Work is bounded: a text that costs a parser too
 //! many steps has no outline, the same on every machine. No tree leaves this room.
 
@@ -10,6 +11,7 @@ mod imports;
 mod languages;
 mod mask;
 mod seen;
+mod tokens;
 mod walk;
 
 #[cfg(test)]
@@ -27,6 +29,7 @@ use languages::Grammar;
 use walk::Reading;
 
 pub use highlight::{Highlight, highlight};
+pub use tokens::{Token, TokenClass};
 
 /// Longer texts are not parsed; a file of this size is data.
 const PARSED_BYTES_MAX: usize = 4 << 20;
@@ -88,6 +91,8 @@ pub struct Definition {
     pub bytes: Range<usize>,
     /// Where its head begins, after attributes.
     pub head: usize,
+    /// Where its head ends and its body, if any, begins.
+    pub body: usize,
     /// Its head on one line, without attributes, comments and body.
     pub signature: String,
     /// Comments directly above it, or its documentation string.
@@ -135,6 +140,29 @@ pub fn has_grammar(language: Language) -> bool {
 /// Functions longer than `long` bytes are looked into, for definitions inside them and places to cut.
 pub fn outline(language: Language, text: &str, long: usize) -> Option<Outline> {
     let grammar = languages::find(language)?;
+    read(grammar, text, long).map(|(_, outline)| outline)
+}
+
+/// A text's tokens and outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lexed {
+    /// In order, without comments and imports.
+    pub tokens: Vec<Token>,
+    pub outline: Outline,
+    /// Where comments begin that hide what stands below them from a search for copies.
+    pub markers: Vec<usize>,
+}
+
+/// The tokens of a text, with its [`outline`]; `None` as there.
+pub fn lex(language: Language, text: &str, long: usize) -> Option<Lexed> {
+    let grammar = languages::find(language)?;
+    let (tree, outline) = read(grammar, text, long)?;
+    let tokens::Leaves { tokens, markers } = tokens::read(grammar, text, &tree);
+    Some(Lexed { tokens, outline, markers })
+}
+
+/// The tree of a text and what it defines.
+fn read(grammar: &'static Grammar, text: &str, long: usize) -> Option<(Tree, Outline)> {
     let masked = (grammar.mask)(text);
     debug_assert_eq!(masked.len(), text.len(), "a mask keeps every byte's place");
     let tree = parse(grammar, &masked, None)?;
@@ -148,7 +176,7 @@ pub fn outline(language: Language, text: &str, long: usize) -> Option<Outline> {
             walk::read(grammar, text, &tree, long, owner, &mut reading);
         }
     }
-    Some(in_order(reading.outline))
+    Some((tree, in_order(reading.outline)))
 }
 
 /// Sorts an outline by place; embedded texts were read after what stands around them.

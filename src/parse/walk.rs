@@ -466,6 +466,7 @@ impl<'t> Walk<'t, '_> {
             parent: owner,
             bytes: start..node.end_byte(),
             head: head.start,
+            body: head.end,
             signature: head.text,
             doc,
         }

@@ -5,6 +5,7 @@
 //! file alike. Here the place is taken out of the vectors again.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use super::catalog::Catalog;
 use super::filter::Filter;
@@ -62,35 +63,42 @@ impl CodeVectors {
     }
 }
 
-/// The neighbours of the chunks under some paths.
-#[derive(Debug)]
-pub struct Neighbourhood {
-    /// Positions in [`Catalog::chunks`], ascending.
-    pub chunks: Vec<usize>,
-    /// The nearest others of each of `chunks`, which are named by their position there.
-    pub neighbours: Vec<Vec<Neighbour>>,
-    pub searched: Searched,
-}
-
-/// The `count` nearest others of each chunk under `paths` (globs, all when empty) among them, with a
-/// cosine of at least `min`.
+/// The `count` nearest others of each of `chunks` among them, with a cosine of at least `min`; they are
+/// named by their position in `chunks`.
 ///
 /// # Errors
-/// Usage for a bad glob; Stopped when `turn` ends.
-pub fn alike(
-    catalog: &Catalog,
+/// Stopped when `turn` ends.
+pub fn nearest(
     vectors: &CodeVectors,
-    config: &Config,
-    paths: &[String],
+    chunks: &[usize],
     count: usize,
     min: f32,
     turn: &Turn,
-) -> Result<Neighbourhood> {
-    let filter = Filter::new(catalog, &config.root, &[], paths, &[])?;
-    let chunks: Vec<usize> =
-        (0..catalog.chunks.len()).filter(|chunk| filter.admits(catalog, *chunk)).collect();
-    let neighbours = embed::neighbours(&vectors.matrix, &chunks, count, min, &|| turn.check())?;
-    Ok(Neighbourhood { chunks, neighbours, searched: filter.searched() })
+) -> Result<Vec<Vec<Neighbour>>> {
+    embed::neighbours(&vectors.matrix, chunks, count, min, &|| turn.check())
+}
+
+/// The files under some paths.
+pub struct PathFilter(Filter);
+
+impl PathFilter {
+    /// Of globs over paths; none admits every file.
+    ///
+    /// # Errors
+    /// Usage for a bad glob.
+    pub fn new(catalog: &Catalog, root: &Path, paths: &[String]) -> Result<Self> {
+        Filter::new(catalog, root, &[], paths, &[]).map(Self)
+    }
+
+    /// Whether a file passes: its position in [`Catalog::files`].
+    pub fn admits_file(&self, file: usize) -> bool {
+        self.0.admits_file(file)
+    }
+
+    /// How much passes.
+    pub fn searched(&self) -> Searched {
+        self.0.searched()
+    }
 }
 
 /// Where chunks are now.

@@ -32,7 +32,7 @@ use crate::turn::Turn;
 use crate::types::{ChunkKind, Language, Mode, Place, RelPath};
 use crate::words::stem;
 
-pub use alike::{CodeVectors, Members, Neighbourhood, alike};
+pub use alike::{CodeVectors, Members, PathFilter, nearest};
 pub use catalog::{Catalog, ChunkEntry, FileEntry};
 pub use meaning::VectorSearch;
 pub use similar::{SimilarQuery, SimilarReply, Subject, similar};

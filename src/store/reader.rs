@@ -383,6 +383,33 @@ impl Reader {
         Ok(found)
     }
 
+    /// The exact bytes of every content that is `wanted`, in batches.
+    ///
+    /// # Errors
+    /// Index: the file is damaged; `each` may have seen a part of them. What `each` says.
+    pub fn blobs(
+        &self,
+        wanted: &dyn Fn(Hash) -> bool,
+        each: &mut dyn FnMut(Vec<(Hash, Vec<u8>)>) -> Result<()>,
+    ) -> Result<()> {
+        let mut said = Ok(());
+        self.scan("SELECT hash, bytes FROM blob", &mut |batch| {
+            let (hashes, packed) = (batch.hashes(0)?, batch.bytes(1)?);
+            let mut blobs = Vec::new();
+            for row in 0..batch.len() {
+                let hash = hashes.value(row)?;
+                if said.is_ok() && wanted(hash) {
+                    blobs.push((hash, rows::unpack(packed.value(row))?));
+                }
+            }
+            if said.is_ok() && !blobs.is_empty() {
+                said = each(blobs);
+            }
+            Ok(())
+        })?;
+        said
+    }
+
     /// The hash of every content whose bytes are stored.
     pub(super) fn blob_hashes(&self) -> Result<Vec<Hash>> {
         let mut hashes = Vec::new();

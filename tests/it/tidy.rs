@@ -36,7 +36,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     // Rooms: only `duplicates` uses another one, for the catalog and what is alike in it.
-    ("duplicates", &["retrieval", "config", "error", "store", "turn", "types"]),
+    ("duplicates", &["retrieval", "parse", "store", "text", "config", "error", "turn", "types"]),
     ("hooks", &["git", "error"]),
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),
     (
@@ -83,7 +83,7 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("serde_yaml", &["config", "setup"]),
     ("jsonc_parser", &["setup"]),
     ("toml_edit", &["setup"]),
-    ("textdiff", &["setup"]),
+    ("textdiff", &["duplicates", "setup"]),
     ("shlex", &["setup"]),
     ("tracing_subscriber", &["log"]),
     ("anyhow", &["cli"]),

@@ -1,0 +1,259 @@
+//! Here are units: which of them are copies of each other, and how sure are we?
+//!
+//! Units of the same shape (tokens, names and literals aside) are one *form*; small units only when they
+//! are the same to the last name. Two forms are as similar
+//! as their sets of grams (five tokens in a row) have in common: |A ∩ B| / |A ∪ B|, the Jaccard index.
+//! Candidates are forms that share sampled grams which are not everywhere, and what the vectors of
+//! chunks propose.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::code::{Code, Corpus, Level, Unit};
+use super::sets::{jaccard, overlap};
+use crate::error::Result;
+use crate::turn::Turn;
+use crate::types::Hash;
+
+/// Tokens of a gram.
+const GRAM: usize = 5;
+
+/// Two functions are near when they are at least so similar. On labelled pairs no stranger reaches it
+/// (docs/duplicates.md).
+const NEAR: f32 = 0.5;
+
+/// So much is enough for functions that share so many of their names and literals: strangers of one
+/// style share the one or the other, seldom both. A short function has too few to tell.
+const NEAR_NAMED: f32 = 0.4;
+const NAMES_SHARED: f32 = 0.35;
+const NAMED_TOKENS: usize = 60;
+
+/// Types and files hold functions, which are compared by themselves: only what is nearly all the same
+/// is more than the sum of them.
+const NEAR_WHOLE: f32 = 0.8;
+
+/// A gram in more forms than this proposes nothing.
+const GRAM_FORMS_MAX: usize = 100;
+
+/// One gram of so many is sampled.
+const SAMPLE: u32 = 4;
+
+/// Forms with so few grams keep all of them as their sample.
+const SMALL_GRAMS: usize = 64;
+
+/// The share of sampled grams in common from which two forms are compared.
+const CANDIDATE: f32 = 0.15;
+
+/// Units of one level and shape.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub level: Level,
+    /// Positions in [`Corpus::units`], ascending.
+    pub units: Vec<usize>,
+    /// Hashes of the grams, ascending, each once; none for small units.
+    pub grams: Vec<u32>,
+    /// Of the tokens without names and literals; of small units with them.
+    pub hash: Hash,
+}
+
+/// Two forms that are near.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Edge {
+    /// Positions in [`Forms::forms`]; `a` is the smaller.
+    pub a: usize,
+    pub b: usize,
+    pub similarity: f32,
+}
+
+/// All forms and which of them are near.
+#[derive(Debug)]
+pub(super) struct Forms {
+    pub forms: Vec<Form>,
+    /// By `a`, then `b`.
+    pub edges: Vec<Edge>,
+    /// By position in [`Corpus::units`].
+    pub of_unit: Vec<usize>,
+}
+
+/// Compares the units of a corpus. `proposed` are pairs of units that something else holds for alike.
+///
+/// # Errors
+/// Stopped when `turn` ends.
+pub(super) fn forms(corpus: &Corpus, proposed: &[(usize, usize)], turn: &Turn) -> Result<Forms> {
+    let forms = group(corpus);
+    let mut of_unit = vec![0; corpus.units.len()];
+    for (at, form) in forms.iter().enumerate() {
+        form.units.iter().for_each(|unit| of_unit[*unit] = at);
+    }
+    let mut pairs = candidates(&forms, turn)?;
+    pairs.extend(proposed.iter().filter_map(|(a, b)| {
+        let (a, b) = (of_unit[*a], of_unit[*b]);
+        let is_large = |form: usize| !forms[form].grams.is_empty();
+        let can_be = a != b && forms[a].level == forms[b].level && is_large(a) && is_large(b);
+        can_be.then_some((a.min(b), a.max(b)))
+    }));
+    pairs.par_sort_unstable();
+    pairs.dedup();
+    let near = |(a, b): &(usize, usize)| {
+        let similarity = similarity(corpus, &forms[*a], &forms[*b]);
+        let [first, other] = [*a, *b].map(|form| &corpus.units[forms[form].units[0]]);
+        let is_near = match first.level {
+            Level::Function => {
+                let named = || similarity >= NEAR_NAMED && share_names(corpus, first, other);
+                similarity >= NEAR || named()
+            }
+            Level::Type | Level::File => similarity >= NEAR_WHOLE,
+        };
+        (is_near && !overlaps(first, other)).then_some(Edge { a: *a, b: *b, similarity })
+    };
+    let edges = pairs.par_iter().filter_map(near).collect();
+    Ok(Forms { forms, edges, of_unit })
+}
+
+/// Brings units of the same shape together, in the order of their first units.
+fn group(corpus: &Corpus) -> Vec<Form> {
+    let hash = |unit: &Unit| {
+        let codes = &corpus.codes[unit.tokens.clone()];
+        if unit.is_large() { shape_hash(codes) } else { exact_hash(codes) }
+    };
+    let hashes: Vec<Hash> = corpus.units.par_iter().map(hash).collect();
+    let mut known: HashMap<(Level, Hash), usize> = HashMap::new();
+    let mut groups: Vec<(Level, Hash, Vec<usize>)> = Vec::new();
+    for (at, unit) in corpus.units.iter().enumerate() {
+        let key = (unit.level, hashes[at]);
+        let group = *known.entry(key).or_insert_with(|| {
+            groups.push((key.0, key.1, Vec::new()));
+            groups.len() - 1
+        });
+        groups[group].2.push(at);
+    }
+    let form = |(level, hash, units): (Level, Hash, Vec<usize>)| {
+        let first = &corpus.units[units[0]];
+        let is_large = first.is_large();
+        let grams = if is_large { grams(&corpus.codes[first.tokens.clone()]) } else { Vec::new() };
+        Form { level, units, grams, hash }
+    };
+    groups.into_par_iter().map(form).collect()
+}
+
+/// The hash of tokens without their names and literals.
+pub(super) fn shape_hash(codes: &[Code]) -> Hash {
+    let bytes: Vec<u8> = codes.iter().flat_map(|code| code.shape().to_le_bytes()).collect();
+    Hash::of(&bytes)
+}
+
+/// The hash of tokens as they are.
+fn exact_hash(codes: &[Code]) -> Hash {
+    let bytes: Vec<u8> = codes.iter().flat_map(|code| code.exact().to_le_bytes()).collect();
+    Hash::of(&bytes)
+}
+
+/// Hashes of the grams, ascending, each once.
+pub(super) fn grams(codes: &[Code]) -> Vec<u32> {
+    gram_hashes(codes, GRAM, Code::shape)
+}
+
+fn gram_hashes(codes: &[Code], count: usize, of: fn(Code) -> u32) -> Vec<u32> {
+    let hash = |window: &[Code]| {
+        let mixed = window.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |hash, code| {
+            (hash ^ u64::from(of(*code))).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29)
+        });
+        (mixed ^ (mixed >> 32)) as u32
+    };
+    let mut grams: Vec<u32> = codes.windows(count).map(hash).collect();
+    grams.sort_unstable();
+    grams.dedup();
+    grams
+}
+
+/// Pairs of forms that share enough of their sampled grams.
+fn candidates(forms: &[Form], turn: &Turn) -> Result<Vec<(usize, usize)>> {
+    let sample = |form: &Form| -> Vec<u32> {
+        let all = form.grams.len() <= SMALL_GRAMS;
+        form.grams.iter().copied().filter(|gram| all || gram % SAMPLE == 0).collect()
+    };
+    let samples: Vec<Vec<u32>> = forms.par_iter().map(sample).collect();
+    // Forms of a gram, for grams that are neither alone nor everywhere. The small forms keep all of
+    // their grams, so that the large ones are looked up with all of theirs too.
+    let mut postings: Vec<(u32, u32)> = samples
+        .iter()
+        .enumerate()
+        .flat_map(|(at, grams)| grams.iter().map(move |gram| (*gram, at as u32)))
+        .collect();
+    postings.par_sort_unstable();
+    let mut ranges: HashMap<u32, Range<usize>, foldhash::fast::RandomState> = HashMap::default();
+    let mut start = 0;
+    for group in postings.chunk_by(|a, b| a.0 == b.0) {
+        if (2..=GRAM_FORMS_MAX).contains(&group.len()) {
+            ranges.insert(group[0].0, start..start + group.len());
+        }
+        start += group.len();
+    }
+    // What every second form has says nothing about a pair.
+    let telling: Vec<Vec<u32>> = samples
+        .into_par_iter()
+        .map(|grams| grams.into_iter().filter(|gram| ranges.contains_key(gram)).collect())
+        .collect();
+    let of_form = |at: usize| -> Result<Vec<(usize, usize)>> {
+        turn.check()?;
+        let mut shared: HashMap<u32, u32, foldhash::fast::RandomState> = HashMap::default();
+        for gram in &telling[at] {
+            let others = postings[ranges[gram].clone()].iter().map(|(_, form)| *form);
+            for other in others.filter(|other| (*other as usize) < at) {
+                *shared.entry(other).or_default() += 1;
+            }
+        }
+        let is_near = |(other, count): &(u32, u32)| {
+            let (mine, theirs) = (&forms[at], &forms[*other as usize]);
+            let of = |form: usize, other: &Form| {
+                // A small form's sample is all of its grams, of which a large one kept a few.
+                let grams = &telling[form];
+                let is_cut =
+                    forms[form].grams.len() <= SMALL_GRAMS && other.grams.len() > SMALL_GRAMS;
+                grams.len() as f32 / if is_cut { SAMPLE as f32 } else { 1.0 }
+            };
+            let all = of(at, theirs) + of(*other as usize, mine) - *count as f32;
+            mine.level == theirs.level && *count as f32 >= CANDIDATE * all
+        };
+        let found = shared.into_iter().filter(is_near);
+        Ok(found.map(|(other, _)| (other as usize, at)).collect())
+    };
+    let lists: Vec<Vec<(usize, usize)>> =
+        (0..forms.len()).into_par_iter().map(of_form).collect::<Result<_>>()?;
+    Ok(lists.into_iter().flatten().collect())
+}
+
+/// How similar two forms are: by grams of shapes, or by shorter grams of the tokens themselves.
+fn similarity(corpus: &Corpus, a: &Form, b: &Form) -> f32 {
+    jaccard(&a.grams, &b.grams).max(exact_similarity(corpus, a.units[0], b.units[0]))
+}
+
+/// How similar two units are when names and literals count: grams of three tokens.
+pub(super) fn exact_similarity(corpus: &Corpus, a: usize, b: usize) -> f32 {
+    const EXACT_GRAM: usize = 3;
+    let of = |unit: usize| {
+        gram_hashes(&corpus.codes[corpus.units[unit].tokens.clone()], EXACT_GRAM, Code::exact)
+    };
+    jaccard(&of(a), &of(b))
+}
+
+/// Whether two units share many of their names and literals.
+fn share_names(corpus: &Corpus, a: &Unit, b: &Unit) -> bool {
+    let is_long = |unit: &Unit| unit.tokens.len() >= NAMED_TOKENS;
+    let open = |unit: &Unit| open_codes(&corpus.codes[unit.tokens.clone()]);
+    is_long(a) && is_long(b) && overlap(&open(a), &open(b)) >= NAMES_SHARED
+}
+
+/// Names and literals, ascending.
+pub(super) fn open_codes(codes: &[Code]) -> Vec<Code> {
+    let mut open: Vec<Code> = codes.iter().copied().filter(|code| !code.is_fixed()).collect();
+    open.sort_unstable();
+    open
+}
+
+/// Whether two units share tokens.
+pub(super) fn overlaps(a: &Unit, b: &Unit) -> bool {
+    a.tokens.start < b.tokens.end && b.tokens.start < a.tokens.end
+}

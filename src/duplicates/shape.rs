@@ -1,0 +1,83 @@
+//! Here are copies: is their shape one that repeats by its nature?
+//!
+//! Rules that can be told in a sentence, decided by the medoid's tokens; none of them looks at a name.
+
+use super::alike::{grams, open_codes};
+use super::code::{Code, Corpus, Level};
+use super::find::{Group, Piece};
+use super::report::CopyKind;
+use super::sets::overlap;
+
+/// The largest share of strings and numbers among all that is not fixed.
+const LITERALS_MAX: f32 = 0.6;
+
+/// An implementation of somebody else's demand has more tokens than this when it is worth sharing.
+const IMPLEMENTATION_TOKENS: usize = 50;
+
+/// Members that are compared with the medoid.
+const COMPARED_MAX: usize = 20;
+
+/// Why copies are boilerplate, in words; `None` when they are not. Whole pieces that are the same to the
+/// last name never are.
+pub(super) fn boilerplate(
+    corpus: &Corpus,
+    pieces: &[Piece],
+    medoid: usize,
+    kind: CopyKind,
+) -> Option<&'static str> {
+    let codes = &corpus.codes[pieces[medoid].tokens.clone()];
+    let implements = |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].implements);
+    if kind == CopyKind::Exact {
+        None
+    } else if is_repetition(codes) {
+        Some("one line or branch again and again")
+    } else if literals(codes) > LITERALS_MAX {
+        Some("mostly strings and numbers")
+    } else if codes.len() < IMPLEMENTATION_TOKENS && pieces.iter().all(implements) {
+        Some("implementations of one interface")
+    } else if is_declaration(corpus, pieces) {
+        Some("declarations without code")
+    } else {
+        None
+    }
+}
+
+/// Whether code is one line or branch again and again with other names and values: few different
+/// sequences of tokens, for its length and in all.
+pub(super) fn is_repetition(codes: &[Code]) -> bool {
+    const VARIETY: f32 = 0.4;
+    const DIFFERENT: usize = 36;
+    let different = grams(codes).len();
+    different < DIFFERENT && (different as f32) < VARIETY * codes.len() as f32
+}
+
+/// Whether types or files hold no function of their own: what they declare is alike because what they
+/// describe is.
+fn is_declaration(corpus: &Corpus, pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| {
+        piece.unit.is_some_and(|unit| {
+            let unit = &corpus.units[unit];
+            unit.level != Level::Function && !unit.has_code
+        })
+    })
+}
+
+/// The share of literals among names and literals.
+fn literals(codes: &[Code]) -> f32 {
+    let literals = codes.iter().filter(|code| code.is_literal()).count();
+    let open = codes.iter().filter(|code| !code.is_fixed()).count();
+    if open == 0 { 0.0 } else { literals as f32 / open as f32 }
+}
+
+/// The share of names and literals that the medoid has in common with the others on average, each
+/// counted as often as it occurs, 0 to 1.
+pub(super) fn shared_names(corpus: &Corpus, group: &Group) -> f32 {
+    let open = |piece: &Piece| open_codes(&corpus.codes[piece.tokens.clone()]);
+    let medoid = open(&group.pieces[group.medoid]);
+    let others = group.pieces.iter().enumerate().filter(|(at, _)| *at != group.medoid);
+    let others = others.take(COMPARED_MAX);
+    let (count, sum) = others.fold((0, 0.0), |(count, sum), (_, piece)| {
+        (count + 1, sum + overlap(&medoid, &open(piece)))
+    });
+    if count == 0 { 0.0 } else { sum / count as f32 }
+}

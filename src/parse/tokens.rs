@@ -1,0 +1,136 @@
+//! Here is a tree: which tokens is its text made of, comments and imports aside?
+//!
+//! Kinds of leaves are told apart by the words in their names, which the grammars share: what is an
+//! `identifier` here is a `type_identifier` or a `simple_identifier` there. A test holds for every
+//! grammar that names and literals are found.
+
+use tree_sitter::{Node, Tree, TreeCursor};
+
+use super::languages::{self, Grammar, Role};
+
+/// Comments that say this hide what stands below them from a search for copies.
+const MARKER: &str = "sai-noduplicate";
+
+/// What may be exchanged in a token without changing the shape of the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TokenClass {
+    /// Keywords, operators, brackets, built-in constants: nothing.
+    Fixed,
+    /// The name of a variable, function, type, field.
+    Name,
+    /// A string or a character.
+    Text,
+    /// A number.
+    Number,
+}
+
+/// The smallest piece of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub class: TokenClass,
+    /// The first byte.
+    pub start: u32,
+    /// The byte after the last one.
+    pub end: u32,
+}
+
+/// What a text is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Leaves {
+    /// In order, without comments and imports.
+    pub tokens: Vec<Token>,
+    /// Where comments begin that say [`MARKER`].
+    pub markers: Vec<usize>,
+}
+
+/// The tokens of a tree.
+pub(super) fn read(grammar: &Grammar, text: &str, tree: &Tree) -> Leaves {
+    let roles = languages::roles(grammar);
+    let mut leaves = Leaves::default();
+    let mut cursor = tree.root_node().walk();
+    loop {
+        let node = cursor.node();
+        let goes_down = match languages::role(roles, node) {
+            Role::Import => false,
+            Role::Comment => {
+                leaves.note(node, text);
+                false
+            }
+            _ => leaves.take(node, text),
+        };
+        if goes_down && cursor.goto_first_child() {
+            continue;
+        }
+        if !onward(&mut cursor) {
+            return leaves;
+        }
+    }
+}
+
+/// Moves to the next node that is not inside of this one.
+fn onward(cursor: &mut TreeCursor) -> bool {
+    while !cursor.goto_next_sibling() {
+        if !cursor.goto_parent() {
+            return false;
+        }
+    }
+    true
+}
+
+impl Leaves {
+    /// Keeps where a comment begins that hides something.
+    fn note(&mut self, comment: Node, text: &str) {
+        if text.get(comment.byte_range()).is_some_and(|comment| comment.contains(MARKER)) {
+            self.markers.push(comment.start_byte());
+        }
+    }
+
+    /// Takes a leaf, or a string as a whole; whether to look into the node instead.
+    fn take(&mut self, node: Node, text: &str) -> bool {
+        let class = if node.is_named() { class(node) } else { TokenClass::Fixed };
+        let is_whole = class == TokenClass::Text && is_plain(node);
+        if node.child_count() > 0 && !is_whole {
+            return true;
+        }
+        // An empty leaf is one that the parser missed, or the end of a line that counts.
+        if text.get(node.byte_range()).is_some_and(|text| !text.trim().is_empty())
+            && let (Ok(start), Ok(end)) = (node.start_byte().try_into(), node.end_byte().try_into())
+        {
+            self.tokens.push(Token { class, start, end });
+        }
+        false
+    }
+}
+
+/// What may be exchanged in a named node.
+fn class(node: Node) -> TokenClass {
+    const TEXTS: &[&str] =
+        &["string", "char", "text", "regex", "heredoc", "symbol", "escape_sequence"];
+    const NUMBERS: &[&str] =
+        &["integer", "float", "number", "decimal", "int_literal", "real", "hex"];
+    const NAMES: &[&str] = &["identifier", "name", "constructor", "variable"];
+    const WHOLE_NAMES: &[&str] =
+        &["constant", "alias", "atom", "word", "field", "label", "module_id", "keyword"];
+    let kind = node.kind();
+    let holds = |parts: &[&str]| parts.iter().any(|part| kind.contains(part));
+    if kind == "operator_identifier" {
+        TokenClass::Fixed
+    } else if holds(TEXTS) {
+        TokenClass::Text
+    } else if holds(NAMES) || WHOLE_NAMES.contains(&kind) {
+        TokenClass::Name
+    } else if holds(NUMBERS) {
+        TokenClass::Number
+    } else {
+        TokenClass::Fixed
+    }
+}
+
+/// Whether a string holds no code.
+fn is_plain(node: Node) -> bool {
+    const PARTS: &[&str] =
+        &["string", "fragment", "content", "escape", "char", "text", "quote", "heredoc", "symbol"];
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor)
+        .all(|child| PARTS.iter().any(|part| child.kind().contains(part)) && is_plain(child))
+}
