@@ -6,7 +6,7 @@
 //! Candidates are forms that share sampled grams which are not everywhere, and what the vectors of
 //! chunks propose.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -77,39 +77,67 @@ pub(super) struct Forms {
     pub of_unit: Vec<usize>,
 }
 
-/// Compares the units of a corpus. `proposed` are pairs of units that something else holds for alike.
+/// Compares the units of a corpus.
 ///
 /// # Errors
 /// Stopped when `turn` ends.
-pub(super) fn forms(corpus: &Corpus, proposed: &[(usize, usize)], turn: &Turn) -> Result<Forms> {
+pub(super) fn forms(corpus: &Corpus, turn: &Turn) -> Result<Forms> {
     let forms = group(corpus);
     let mut of_unit = vec![0; corpus.units.len()];
     for (at, form) in forms.iter().enumerate() {
         form.units.iter().for_each(|unit| of_unit[*unit] = at);
     }
-    let mut pairs = candidates(&forms, turn)?;
-    pairs.extend(proposed.iter().filter_map(|(a, b)| {
-        let (a, b) = (of_unit[*a], of_unit[*b]);
-        let is_large = |form: usize| !forms[form].grams.is_empty();
-        let can_be = a != b && forms[a].level == forms[b].level && is_large(a) && is_large(b);
-        can_be.then_some((a.min(b), a.max(b)))
-    }));
-    pairs.par_sort_unstable();
-    pairs.dedup();
-    let near = |(a, b): &(usize, usize)| {
-        let similarity = similarity(corpus, &forms[*a], &forms[*b]);
-        let [first, other] = [*a, *b].map(|form| &corpus.units[forms[form].units[0]]);
-        let is_near = match first.level {
-            Level::Function => {
-                let named = || similarity >= NEAR_NAMED && share_names(corpus, first, other);
-                similarity >= NEAR || named()
-            }
-            Level::Type | Level::File => similarity >= NEAR_WHOLE,
+    let pairs = candidates(&forms, turn)?;
+    let mut all = Forms { forms, edges: Vec::new(), of_unit };
+    all.confirm(corpus, pairs);
+    Ok(all)
+}
+
+impl Forms {
+    /// Whether a unit has no copy.
+    pub(super) fn alone(&self) -> Vec<bool> {
+        let mut alone: Vec<bool> = self.forms.iter().map(|form| form.units.len() == 1).collect();
+        for edge in &self.edges {
+            alone[edge.a] = false;
+            alone[edge.b] = false;
+        }
+        self.of_unit.iter().map(|form| alone[*form]).collect()
+    }
+
+    /// Adds those of some pairs of units that are near.
+    pub(super) fn add(&mut self, corpus: &Corpus, units: &[(usize, usize)]) {
+        let pairs = units.iter().filter_map(|(a, b)| {
+            let (a, b) = (self.of_unit[*a], self.of_unit[*b]);
+            let is_large = |form: usize| !self.forms[form].grams.is_empty();
+            let can_be = a != b && self.forms[a].level == self.forms[b].level;
+            (can_be && is_large(a) && is_large(b)).then_some((a.min(b), a.max(b)))
+        });
+        self.confirm(corpus, pairs.collect());
+    }
+
+    /// Keeps the pairs of forms that are near.
+    fn confirm(&mut self, corpus: &Corpus, mut pairs: Vec<(usize, usize)>) {
+        pairs.par_sort_unstable();
+        pairs.dedup();
+        let known: HashSet<(usize, usize)> =
+            self.edges.iter().map(|edge| (edge.a, edge.b)).collect();
+        pairs.retain(|pair| !known.contains(pair));
+        let forms = &self.forms;
+        let near = |(a, b): &(usize, usize)| {
+            let similarity = similarity(corpus, &forms[*a], &forms[*b]);
+            let [first, other] = [*a, *b].map(|form| &corpus.units[forms[form].units[0]]);
+            let is_near = match first.level {
+                Level::Function => {
+                    let named = || similarity >= NEAR_NAMED && share_names(corpus, first, other);
+                    similarity >= NEAR || named()
+                }
+                Level::Type | Level::File => similarity >= NEAR_WHOLE,
+            };
+            (is_near && !overlaps(first, other)).then_some(Edge { a: *a, b: *b, similarity })
         };
-        (is_near && !overlaps(first, other)).then_some(Edge { a: *a, b: *b, similarity })
-    };
-    let edges = pairs.par_iter().filter_map(near).collect();
-    Ok(Forms { forms, edges, of_unit })
+        self.edges.par_extend(pairs.par_iter().filter_map(near));
+        self.edges.sort_unstable_by_key(|edge| (edge.a, edge.b));
+    }
 }
 
 /// Brings units of the same shape together, in the order of their first units.
@@ -225,18 +253,20 @@ fn candidates(forms: &[Form], turn: &Turn) -> Result<Vec<(usize, usize)>> {
     Ok(lists.into_iter().flatten().collect())
 }
 
-/// How similar two forms are: by grams of shapes, or by shorter grams of the tokens themselves.
+/// How similar two forms are: by grams of shapes; where those are too few, by shorter grams of the tokens
+/// themselves.
 fn similarity(corpus: &Corpus, a: &Form, b: &Form) -> f32 {
-    jaccard(&a.grams, &b.grams).max(exact_similarity(corpus, a.units[0], b.units[0]))
-}
-
-/// How similar two units are when names and literals count: grams of three tokens.
-pub(super) fn exact_similarity(corpus: &Corpus, a: usize, b: usize) -> f32 {
+    /// Names make three tokens as telling as five without.
     const EXACT_GRAM: usize = 3;
-    let of = |unit: usize| {
-        gram_hashes(&corpus.codes[corpus.units[unit].tokens.clone()], EXACT_GRAM, Code::exact)
+    let by_shape = jaccard(&a.grams, &b.grams);
+    if by_shape >= NEAR {
+        return by_shape;
+    }
+    let exact = |form: &Form| {
+        let codes = &corpus.codes[corpus.units[form.units[0]].tokens.clone()];
+        gram_hashes(codes, EXACT_GRAM, Code::exact)
     };
-    jaccard(&of(a), &of(b))
+    by_shape.max(jaccard(&exact(a), &exact(b)))
 }
 
 /// Whether two units share many of their names and literals.

@@ -80,12 +80,19 @@ pub fn duplicates(
     let filter = PathFilter::new(catalog, &config.root, &query.paths)?;
     let corpus = code::corpus(reader, catalog, &|file| filter.admits_file(file), turn)?;
     let chunks = propose::chunks_of_units(catalog, &corpus);
-    let proposed = propose::pairs(vectors, &corpus, &chunks, asked.top_k, asked.min_score, turn)?;
-    let forms = alike::forms(&corpus, &proposed.units(), turn)?;
+    let mut forms = alike::forms(&corpus, turn)?;
+    let nearest = (asked.top_k, asked.min_score);
+    // All pairs of vectors cost most of the time: only functions without a copy are worth it, unless
+    // what vectors alone say is asked for.
+    let alone = forms.alone();
+    let wants_behaviour = query.kinds.contains(&CopyKind::Behaviour);
+    let admits = |unit: usize| wants_behaviour || alone[unit];
+    let proposed = propose::pairs(vectors, &corpus, &chunks, &admits, nearest, turn)?;
+    forms.add(&corpus, &proposed.units());
     let includes = |reason: Omission| query.include.contains(&reason);
     let wanted = Wanted { size: asked.min_cluster_size, marked: includes(Omission::Marked) };
     let mut groups = find::groups(&corpus, &forms, wanted, turn)?;
-    if query.kinds.contains(&CopyKind::Behaviour) {
+    if wants_behaviour {
         groups.extend(propose::behaviour(&corpus, &proposed, &groups, wanted));
     }
     if let Some(least) = query.min_score {

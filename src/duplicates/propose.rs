@@ -39,8 +39,8 @@ impl Proposed {
     }
 }
 
-/// Pairs of functions whose chunks are among each other's `top_k` nearest, with a cosine of at least
-/// `min`.
+/// Pairs of functions that `admits` lets in whose chunks are among the `top_k` nearest of one another,
+/// with a cosine of at least `min`.
 ///
 /// # Errors
 /// Stopped when `turn` ends.
@@ -48,13 +48,14 @@ pub(super) fn pairs(
     vectors: &CodeVectors,
     corpus: &Corpus,
     chunks: &[Option<usize>],
-    top_k: usize,
-    min: f32,
+    admits: &dyn Fn(usize) -> bool,
+    (top_k, min): (usize, f32),
     turn: &Turn,
 ) -> Result<Proposed> {
     let mut units: HashMap<usize, Vec<usize>> = HashMap::new();
     for (at, unit) in corpus.units.iter().enumerate() {
-        if let Some(chunk) = chunks[at].filter(|_| unit.level == Level::Function) {
+        let is_in = || unit.level == Level::Function && unit.is_large() && admits(at);
+        if let Some(chunk) = chunks[at].filter(|_| is_in()) {
             units.entry(chunk).or_default().push(at);
         }
     }

@@ -12,7 +12,7 @@ use super::sets::overlap;
 const LITERALS_MAX: f32 = 0.6;
 
 /// An implementation of somebody else's demand has more tokens than this when it is worth sharing.
-const IMPLEMENTATION_TOKENS: usize = 50;
+const IMPLEMENTATION_TOKENS: usize = 40;
 
 /// Members that are compared with the medoid.
 const COMPARED_MAX: usize = 20;

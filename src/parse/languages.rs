@@ -22,6 +22,7 @@ use tree_sitter::Node;
 
 use super::mask;
 use super::seen::{Name, Seen, Sight};
+use super::tokens::TokenClass;
 use crate::types::Language;
 
 pub(super) use c::looks_like_cpp;
@@ -761,21 +762,32 @@ pub(super) fn role(roles: &[Role], node: Node) -> Role {
     roles.get(usize::from(node.kind_id())).copied().unwrap_or_default()
 }
 
-/// The roles of a row, by the kind's number in its grammar. Looked up once a language.
+/// What a row's kinds of nodes are, by the kind's number in its grammar.
+pub(super) struct Kinds {
+    pub roles: Vec<Role>,
+    pub classes: Vec<TokenClass>,
+}
+
+/// The roles of a row. Looked up once a language.
 pub(super) fn roles(grammar: &Grammar) -> &'static [Role] {
-    static ROLES: LazyLock<Vec<OnceLock<Vec<Role>>>> =
+    &kinds(grammar).roles
+}
+
+/// What a row's kinds of nodes are. Looked up once a language.
+pub(super) fn kinds(grammar: &Grammar) -> &'static Kinds {
+    static KINDS: LazyLock<Vec<OnceLock<Kinds>>> =
         LazyLock::new(|| GRAMMARS.iter().map(|_| OnceLock::new()).collect());
     let row = GRAMMARS.iter().position(|row| row.language == grammar.language);
-    ROLES[row.expect("every row is in the table")].get_or_init(|| {
+    KINDS[row.expect("every row is in the table")].get_or_init(|| {
         let tree_sitter = (grammar.parser)();
         let count = u16::try_from(tree_sitter.node_kind_count()).unwrap_or(u16::MAX);
-        (0..count)
-            .map(|id| {
-                let kind = tree_sitter.node_kind_for_id(id).unwrap_or_default();
-                let named = tree_sitter.node_kind_is_named(id);
-                let listed = grammar.kinds.iter().find(|(_, kinds)| kinds.contains(&kind));
-                listed.filter(|_| named).map(|(role, _)| *role).unwrap_or_default()
-            })
-            .collect()
+        let kind = |id| tree_sitter.node_kind_for_id(id).unwrap_or_default();
+        let named = |id: &u16| tree_sitter.node_kind_is_named(*id);
+        let role = |id| {
+            let listed = grammar.kinds.iter().find(|(_, kinds)| kinds.contains(&kind(id)));
+            listed.filter(|_| named(&id)).map(|(role, _)| *role).unwrap_or_default()
+        };
+        let class = |id| if named(&id) { TokenClass::of(kind(id)) } else { TokenClass::Fixed };
+        Kinds { roles: (0..count).map(role).collect(), classes: (0..count).map(class).collect() }
     })
 }

@@ -45,18 +45,18 @@ pub(super) struct Leaves {
 
 /// The tokens of a tree.
 pub(super) fn read(grammar: &Grammar, text: &str, tree: &Tree) -> Leaves {
-    let roles = languages::roles(grammar);
+    let kinds = languages::kinds(grammar);
     let mut leaves = Leaves::default();
     let mut cursor = tree.root_node().walk();
     loop {
         let node = cursor.node();
-        let goes_down = match languages::role(roles, node) {
+        let goes_down = match languages::role(&kinds.roles, node) {
             Role::Import => false,
             Role::Comment => {
                 leaves.note(node, text);
                 false
             }
-            _ => leaves.take(node, text),
+            _ => leaves.take(node, text, &kinds.classes),
         };
         if goes_down && cursor.goto_first_child() {
             continue;
@@ -86,8 +86,10 @@ impl Leaves {
     }
 
     /// Takes a leaf, or a string as a whole; whether to look into the node instead.
-    fn take(&mut self, node: Node, text: &str) -> bool {
-        let class = if node.is_named() { class(node) } else { TokenClass::Fixed };
+    fn take(&mut self, node: Node, text: &str, classes: &[TokenClass]) -> bool {
+        // An error's kind is beyond all others.
+        let class = classes.get(usize::from(node.kind_id()));
+        let class = class.copied().unwrap_or(TokenClass::Fixed);
         let is_whole = class == TokenClass::Text && is_plain(node);
         if node.child_count() > 0 && !is_whole {
             return true;
@@ -102,27 +104,28 @@ impl Leaves {
     }
 }
 
-/// What may be exchanged in a named node.
-fn class(node: Node) -> TokenClass {
-    const TEXTS: &[&str] =
-        &["string", "char", "text", "regex", "heredoc", "symbol", "escape_sequence"];
-    const NUMBERS: &[&str] =
-        &["integer", "float", "number", "decimal", "int_literal", "real", "hex"];
-    const NAMES: &[&str] = &["identifier", "name", "constructor", "variable"];
-    const WHOLE_NAMES: &[&str] =
-        &["constant", "alias", "atom", "word", "field", "label", "module_id", "keyword"];
-    let kind = node.kind();
-    let holds = |parts: &[&str]| parts.iter().any(|part| kind.contains(part));
-    if kind == "operator_identifier" {
-        TokenClass::Fixed
-    } else if holds(TEXTS) {
-        TokenClass::Text
-    } else if holds(NAMES) || WHOLE_NAMES.contains(&kind) {
-        TokenClass::Name
-    } else if holds(NUMBERS) {
-        TokenClass::Number
-    } else {
-        TokenClass::Fixed
+impl TokenClass {
+    /// What may be exchanged in a named leaf of this kind.
+    pub(super) fn of(kind: &str) -> Self {
+        const TEXTS: &[&str] =
+            &["string", "char", "text", "regex", "heredoc", "symbol", "escape_sequence"];
+        const NUMBERS: &[&str] =
+            &["integer", "float", "number", "decimal", "int_literal", "real", "hex"];
+        const NAMES: &[&str] = &["identifier", "name", "constructor", "variable"];
+        const WHOLE_NAMES: &[&str] =
+            &["constant", "alias", "atom", "word", "field", "label", "module_id", "keyword"];
+        let holds = |parts: &[&str]| parts.iter().any(|part| kind.contains(part));
+        if kind == "operator_identifier" {
+            Self::Fixed
+        } else if holds(TEXTS) {
+            Self::Text
+        } else if holds(NAMES) || WHOLE_NAMES.contains(&kind) {
+            Self::Name
+        } else if holds(NUMBERS) {
+            Self::Number
+        } else {
+            Self::Fixed
+        }
     }
 }
 
