@@ -46,7 +46,7 @@ pub use report::{
 use show::Shown;
 use touched::Added;
 use verdicts::Verdicts;
-pub use verdicts::{CopyVerdict, Judged, VERDICTS_FILE, forget, judge, named};
+pub use verdicts::{CopyVerdict, VERDICTS_FILE, forget, judge, named};
 
 /// Hex digits of a hash in an id.
 const ID_DIGITS: usize = 12;
@@ -115,7 +115,8 @@ pub fn duplicates(
         groups.retain(|group| query.kinds.contains(&group.kind));
     }
 
-    let mut drafts: Vec<Draft> = groups.iter().map(|group| draft(&corpus, group, &verdicts)).collect();
+    let mut drafts: Vec<Draft> =
+        groups.iter().map(|group| draft(&corpus, group, &verdicts)).collect();
     let unused = unused(&verdicts, &drafts, query);
     if let (Some(added), None) = (&added, &query.gate) {
         drafts.retain(|draft| is_touched(draft, &corpus, catalog, added));
@@ -153,7 +154,7 @@ pub fn duplicates(
         touched::mark(&mut clusters, added);
     }
     let judge = |gate| gate::judge(&mut clusters, gate, added.is_some(), settings);
-    let gate = query.gate.as_ref().map(judge).transpose()?;
+    let gate = query.gate.as_deref().map(judge).transpose()?;
     let mut notes = notes(catalog, filter.searched().chunks);
     notes.extend(unused);
     Ok(DuplicatesReply {

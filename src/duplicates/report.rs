@@ -95,7 +95,7 @@ pub struct DuplicatesQuery {
     pub sides: bool,
     /// What the report is held against. All clusters then stay in the list, marked as new or not;
     /// those that [`GateReport::failing`] names are what fails.
-    pub gate: Option<Gate>,
+    pub gate: Option<Box<Gate>>,
 }
 
 /// Clusters in the order that was asked for.

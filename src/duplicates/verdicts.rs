@@ -50,7 +50,7 @@ named_enum! {
 /// A verdict with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Judged {
+pub(super) struct Judged {
     pub verdict: CopyVerdict,
     /// How many members the cluster had.
     pub members: usize,
@@ -62,9 +62,9 @@ pub struct Judged {
 
 /// The verdicts of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdicts {
+pub(super) struct Verdicts {
     /// By the cluster's id without its count.
-    pub judged: BTreeMap<String, Judged>,
+    judged: BTreeMap<String, Judged>,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +106,7 @@ pub fn judge(
         None => member.path.to_string(),
     });
     let judged = Judged { verdict, members: cluster.size, because, at };
-    change(root, cluster.id_hash(), Some(judged))
+    change(root, cluster.id_hash(), Some(&judged))
 }
 
 /// Takes the verdict on the cluster `id` out of the file of `root`; returns the file.
@@ -229,15 +229,15 @@ fn text(file: &Path) -> Result<Option<String>> {
 }
 
 /// Sets or removes one verdict.
-fn change(root: &Path, id: &str, judged: Option<Judged>) -> Result<PathBuf> {
+fn change(root: &Path, id: &str, judged: Option<&Judged>) -> Result<PathBuf> {
     let file = root.join(VERDICTS_FILE);
     let before = text(&file)?.unwrap_or_default();
     let mut wanted = Verdicts::parse(&before, &file)?;
-    match &judged {
+    match judged {
         Some(judged) => wanted.judged.insert(id.to_owned(), judged.clone()),
         None => wanted.judged.remove(id),
     };
-    let edited = edited(&before, id, judged.as_ref());
+    let edited = edited(&before, id, judged);
     let is_right = |text: &String| Verdicts::parse(text, &file).is_ok_and(|found| found == wanted);
     let has_comments = before.lines().any(|line| line.contains('#') && !HEAD.contains(line));
     let after = match Some(edited).filter(is_right) {
@@ -296,14 +296,12 @@ fn edited(text: &str, id: &str, judged: Option<&Judged>) -> String {
     "verdicts:".clone_into(&mut lines[head]);
     let new = judged.map_or_else(Vec::new, |judged| entry(id, judged));
     let entries = entries(&lines, head);
-    let place = match entries.iter().find(|(found, _)| found == id) {
-        Some((_, lines)) => lines.clone(),
-        None => {
-            let after = entries.iter().rfind(|(found, _)| found.as_str() < id);
-            let at = after.map_or(head + 1, |(_, lines)| lines.end);
-            at..at
-        }
-    };
+    let known = entries.iter().find(|(found, _)| found == id).map(|(_, lines)| lines.clone());
+    let place = known.unwrap_or_else(|| {
+        let after = entries.iter().rfind(|(found, _)| found.as_str() < id);
+        let at = after.map_or(head + 1, |(_, lines)| lines.end);
+        at..at
+    });
     lines.splice(place, new);
     lines.into_iter().fold(String::new(), |text, line| text + &line + "\n")
 }

@@ -42,9 +42,12 @@ pub fn added_lines(root: &Path, since: Option<&str>, staged: bool) -> Result<Add
         None => head(&repository),
     };
     let tree = commit.map(|commit| commit.tree()).transpose();
-    let found = tree.and_then(|tree| match staged {
-        true => staged_lines(&repository, tree.as_ref()),
-        false => work_tree_lines(&repository, tree.as_ref()),
+    let found = tree.and_then(|tree| {
+        if staged {
+            staged_lines(&repository, tree.as_ref())
+        } else {
+            work_tree_lines(&repository, tree.as_ref())
+        }
     });
     let found = found.map_err(|error| untold(&top, error))?;
     let inside = inside(root, &top);

@@ -48,11 +48,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     // Rooms: only `duplicates` uses another one, for the catalog and what is alike in it.
-<<<<<<< HEAD
-    ("duplicates", &["retrieval", "parse", "store", "text", "config", "error", "turn", "types"]),
-=======
-    ("duplicates", &["retrieval", "git", "config", "error", "store", "turn", "types"]),
->>>>>>> 766f265 (duplicates: what a gate for CI is made of: added lines, a baseline, verdicts)
+    (
+        "duplicates",
+        &["retrieval", "git", "parse", "store", "text", "config", "error", "turn", "types"],
+    ),
     ("hooks", &["git", "error"]),
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),
     (

@@ -2,6 +2,7 @@
 //! verdicts.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,8 +14,8 @@ use crate::config::Config;
 use crate::duplicates;
 use crate::error::{Error, Result};
 use crate::request::{
-    Baseline, CopyVerdict, DuplicatesQuery, DuplicatesReply, FailOn, Gate, GateReport,
-    Gone, Omission,
+    Baseline, CopyVerdict, DuplicatesQuery, DuplicatesReply, FailOn, Gate, GateReport, Gone,
+    Omission,
 };
 use crate::worker::Handle;
 use crate::worker::base::Base;
@@ -179,7 +180,7 @@ fn judged(
 
 /// Makes `query` one for the gate, which looks at all clusters.
 fn hold(query: &mut DuplicatesQuery, fail_on: FailOn, known: Option<Baseline>) {
-    query.gate = Some(Gate { fail_on, known });
+    query.gate = Some(Box::new(Gate { fail_on, known }));
     query.max_clusters = Some(0);
 }
 
@@ -276,7 +277,7 @@ fn verdict_text(report: &GateReport, against: Option<&str>) -> String {
     for failing in &report.failing {
         let symbol = failing.symbol.as_deref().map_or_else(String::new, |name| format!(" {name}"));
         let place = format!("{}:{}{symbol}", failing.path, failing.line);
-        text.push_str(&format!("\n  {}  {}  {place}", failing.id, failing.reason));
+        let _ = write!(text, "\n  {}  {}  {place}", failing.id, failing.reason);
     }
     text
 }
@@ -291,10 +292,10 @@ fn gone_text(gone: &[Gone], file: &Path) -> String {
         file.display(),
     );
     for gone in gone.iter().take(GONE_SHOWN) {
-        text.push_str(&format!("\n  {}  {}", gone.id, gone.at));
+        let _ = write!(text, "\n  {}  {}", gone.id, gone.at);
     }
     if gone.len() > GONE_SHOWN {
-        text.push_str(&format!("\n  … {} more", print::number(gone.len() - GONE_SHOWN)));
+        let _ = write!(text, "\n  … {} more", print::number(gone.len() - GONE_SHOWN));
     }
     text
 }
