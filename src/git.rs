@@ -13,6 +13,12 @@ use git2::{Commit, Delta, DiffOptions, ErrorCode, Index, ObjectType, Oid, Reposi
 
 use crate::error::{Error, Result};
 
+mod added;
+mod tree;
+
+pub use added::{added_lines, base};
+pub use tree::write_tree;
+
 /// The work tree that holds `folder`, canonical, if any.
 pub fn work_tree(folder: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(folder).ok()?;
@@ -39,9 +45,13 @@ pub fn head(folder: &Path) -> Option<String> {
 /// # Errors
 /// Usage, naming it: there is no such commit, or no repository.
 pub fn commit(folder: &Path, revision: &str) -> Result<String> {
-    let repository = repository(folder)?;
-    match named(&repository, revision) {
-        Some(commit) => Ok(commit.id().to_string()),
+    Ok(commit_of(&repository(folder)?, revision)?.id().to_string())
+}
+
+/// The commit that a revision names.
+fn commit_of<'r>(repository: &'r Repository, revision: &str) -> Result<Commit<'r>> {
+    match named(repository, revision) {
+        Some(commit) => Ok(commit),
         None if repository.is_shallow() => {
             let message = format!("`{revision}` names no commit that this shallow clone holds");
             Err(Error::usage(message).hint("`git fetch --unshallow` fetches the others"))
@@ -84,10 +94,7 @@ pub fn changes(
     submodules: bool,
 ) -> Result<Vec<String>> {
     let repository = repository(root)?;
-    let top = work_tree(root).ok_or_else(|| {
-        Error::usage(format!("`{}` lies in no work tree of git", root.display()))
-            .hint("without git, `sai sync` compares the whole tree")
-    })?;
+    let top = top(root)?;
     let since = match since {
         Some(since) => Some(named(&repository, since).ok_or_else(|| {
             Error::usage(format!("`{since}` names no commit of `{}`", top.display()))
@@ -97,22 +104,38 @@ pub fn changes(
     let since = since.map(|commit| commit.tree()).transpose();
     let mut found = Found { staged, submodules, paths: Vec::new() };
     let answer = since.and_then(|since| found.collect(&repository, since.as_ref(), ""));
-    answer.map_err(|error| {
-        Error::environment(format!("git cannot tell what changed in `{}`", top.display()))
-            .hint("`git status` says more")
-            .because(error)
-    })?;
-    let inside = fs::canonicalize(root).ok();
-    let inside = inside.as_deref().and_then(|root| root.strip_prefix(&top).ok());
-    let inside = inside.unwrap_or(Path::new(""));
+    answer.map_err(|error| untold(&top, error))?;
+    let inside = inside(root, &top);
     let mut paths: Vec<String> = found
         .paths
         .iter()
-        .filter_map(|path| Path::new(path).strip_prefix(inside).ok()?.to_str().map(str::to_owned))
+        .filter_map(|path| Path::new(path).strip_prefix(&inside).ok()?.to_str().map(str::to_owned))
         .collect();
     paths.sort_unstable();
     paths.dedup();
     Ok(paths)
+}
+
+/// The top of the work tree that holds `root`, canonical.
+fn top(root: &Path) -> Result<PathBuf> {
+    work_tree(root).ok_or_else(|| {
+        Error::usage(format!("`{}` lies in no work tree of git", root.display()))
+            .hint("without git, `sai sync` compares the whole tree")
+    })
+}
+
+/// Where `root` lies below `top`; empty for the top itself.
+fn inside(root: &Path, top: &Path) -> PathBuf {
+    let root = fs::canonicalize(root).ok();
+    let inside = root.as_deref().and_then(|root| root.strip_prefix(top).ok());
+    inside.map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// Git's own data cannot be read.
+fn untold(top: &Path, error: git2::Error) -> Error {
+    Error::environment(format!("git cannot tell what changed in `{}`", top.display()))
+        .hint("`git status` says more")
+        .because(error)
 }
 
 /// Collects changed paths, relative to the outermost work tree.

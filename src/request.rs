@@ -9,8 +9,9 @@ use crate::error::Result;
 use crate::turn::Turn;
 
 pub use crate::duplicates::{
-    CLUSTERS_MAX, Cluster, ClusterOrder, CopyKind, Differences, DuplicatesQuery, DuplicatesReply,
-    LeftOut, Member, Omission, Side, Totals,
+    Baseline, CLUSTERS_MAX, Cluster, ClusterOrder, CopyKind, CopyVerdict, Differences,
+    DuplicatesQuery, DuplicatesReply, FailOn, Failing, Gate, GateReport, Gone, KnownCluster,
+    KnownCopy, LeftOut, Member, Omission, Settings, Side, Totals,
 };
 pub use crate::retrieval::{
     Explanation, Freshness, Hit, LIMIT_MAX, SearchQuery, SearchReply, Searched, Signal,

@@ -45,6 +45,8 @@ const NOTHING: u8 = 1;
 const USAGE: u8 = 2;
 /// The index or the machine is in the way.
 const FAILED: u8 = 3;
+/// The gate of `sai duplicates` does not let the code pass.
+const GATE: u8 = 4;
 /// Ctrl-C, as shells number it.
 const INTERRUPTED: u8 = 130;
 
@@ -54,6 +56,7 @@ Exit codes:
   1    nothing was found
   2    the command line or the configuration is wrong
   3    the index or the machine is in the way (missing, damaged, busy, timed out)
+  4    the gate of `sai duplicates` failed
   130  interrupted";
 
 /// Local code search: one binary, one index, no network.

@@ -2,22 +2,30 @@
 //!
 //! Tokens decide ([`code`], [`alike`], [`fragments`]), vectors propose ([`propose`]); what is alike
 //! throughout makes a group ([`linkage`], [`find`]); what repeats by its nature is told apart
-//! ([`shape`]). The report ([`report`]) shows what is worth a reader's time first.
+//! ([`shape`]). The report ([`report`]) shows what is worth a reader's time first; what people said of
+//! a cluster ([`verdicts`]) and what was known before ([`baseline`], [`gate`]) decide what becomes of it.
 
 mod alike;
+mod baseline;
 mod code;
 mod differs;
+mod files;
 mod find;
 mod fragments;
+mod gate;
 mod linkage;
 mod plain;
 mod propose;
 mod report;
+#[cfg(test)]
+mod sample;
 mod sets;
 mod shape;
 mod show;
+mod touched;
+mod verdicts;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -26,14 +34,19 @@ use crate::store::Reader;
 use crate::turn::Turn;
 use crate::types::{Hash, LineRange, Place, RelPath};
 
+pub use baseline::{Baseline, KnownCluster, KnownCopy, Settings};
 use code::Corpus;
 use find::{Group, Wanted};
+pub use gate::{FailOn, Failing, Gate, GateReport, Gone};
 use report::CLUSTERS_DEFAULT;
 pub use report::{
     CLUSTERS_MAX, Cluster, ClusterOrder, CopyKind, Differences, DuplicatesQuery, DuplicatesReply,
     LeftOut, Member, Omission, Side, Totals,
 };
 use show::Shown;
+use touched::Added;
+use verdicts::Verdicts;
+pub use verdicts::{CopyVerdict, VERDICTS_FILE, forget, judge, named};
 
 /// Hex digits of a hash in an id.
 const ID_DIGITS: usize = 12;
@@ -67,7 +80,8 @@ impl Asked {
 /// Finds the clusters of a generation. Uses the threads of the rayon pool it is called in.
 ///
 /// # Errors
-/// Usage for a bad glob or an unknown cluster; Index when it is damaged; Stopped when `turn` ends.
+/// Usage for a bad glob, an unknown cluster, an unknown revision, a baseline of other settings or a bad
+/// file of verdicts; Index when it is damaged; Stopped when `turn` ends.
 pub fn duplicates(
     reader: &Reader,
     catalog: &Catalog,
@@ -77,6 +91,12 @@ pub fn duplicates(
     turn: &Turn,
 ) -> Result<DuplicatesReply> {
     let asked = Asked::of(query, config);
+    let settings = Settings::of(query, config, reader.meta());
+    if let Some(known) = query.gate.as_ref().and_then(|gate| gate.known.as_ref()) {
+        known.check(&settings)?;
+    }
+    let verdicts = verdicts::load(&config.root)?;
+    let added = touched::added(&config.root, query)?;
     let filter = PathFilter::new(catalog, &config.root, &query.paths)?;
     let corpus = code::corpus(reader, catalog, &|file| filter.admits_file(file), turn)?;
     let chunks = propose::chunks_of_units(catalog, &corpus);
@@ -102,7 +122,12 @@ pub fn duplicates(
         groups.retain(|group| query.kinds.contains(&group.kind));
     }
 
-    let mut drafts: Vec<Draft> = groups.iter().map(|group| draft(&corpus, group)).collect();
+    let mut drafts: Vec<Draft> =
+        groups.iter().map(|group| draft(&corpus, group, &verdicts)).collect();
+    let unused = unused(&verdicts, &drafts, query);
+    if let (Some(added), None) = (&added, &query.gate) {
+        drafts.retain(|draft| is_touched(draft, &corpus, catalog, added));
+    }
     order(&mut drafts, asked.order);
     let (mut kept, left): (Vec<Draft>, Vec<Draft>) =
         drafts.into_iter().partition(|draft| draft.omission.is_none_or(includes));
@@ -125,13 +150,20 @@ pub fn duplicates(
         kept.truncate(asked.max_clusters);
     }
     let mut shown = Shown::new(reader, catalog, vectors, config, &corpus, &chunks, query.sides);
-    let clusters = kept
+    let mut clusters = kept
         .into_iter()
         .map(|draft| {
             turn.check()?;
             shown.cluster(draft)
         })
         .collect::<Result<Vec<Cluster>>>()?;
+    if let Some(added) = &added {
+        touched::mark(&mut clusters, added);
+    }
+    let judge = |gate| gate::judge(&mut clusters, gate, added.is_some(), settings);
+    let gate = query.gate.as_deref().map(judge).transpose()?;
+    let mut notes = notes(catalog, filter.searched().chunks);
+    notes.extend(unused);
     Ok(DuplicatesReply {
         min_score: asked.min_score,
         min_cluster_size: asked.min_cluster_size,
@@ -142,10 +174,11 @@ pub fn duplicates(
         searched: filter.searched(),
         clusters_found,
         changed: changed_files(&clusters),
-        notes: notes(catalog, filter.searched().chunks),
+        notes,
         clusters,
         totals,
         left_out,
+        gate,
     })
 }
 
@@ -160,18 +193,39 @@ struct Draft<'a> {
     reason: Option<String>,
 }
 
-fn draft<'a>(corpus: &Corpus, group: &'a Group) -> Draft<'a> {
+fn draft<'a>(corpus: &Corpus, group: &'a Group, verdicts: &Verdicts) -> Draft<'a> {
     let medoid = &group.pieces[group.medoid];
     let lines = spare_lines(group);
     let omission = by_place(group.place).or(group.boilerplate.map(|_| Omission::Boilerplate));
+    let (hash, members) = (hex(medoid.hash), group.pieces.len());
+    let (judged, said) = verdicts.on(&hash, members).unzip();
     Draft {
         group,
-        id: format!("{}-{}", hex(medoid.hash), group.pieces.len()),
+        id: format!("{hash}-{members}"),
         lines,
         payoff: payoff(corpus, group),
-        omission,
-        reason: group.boilerplate.map(str::to_owned),
+        omission: judged.flatten().or(omission),
+        reason: said.or_else(|| group.boilerplate.map(str::to_owned)),
     }
+}
+
+/// Whether lines that a change added lie in a member.
+fn is_touched(draft: &Draft, corpus: &Corpus, catalog: &Catalog, added: &Added) -> bool {
+    draft.group.pieces.iter().any(|piece| {
+        let file = &catalog.files[corpus.files[piece.file].at];
+        touched::lies_in(added, file.row.path.as_str(), piece.lines)
+    })
+}
+
+/// What is to be said of verdicts on clusters that are gone, where all are sought.
+fn unused(verdicts: &Verdicts, drafts: &[Draft], query: &DuplicatesQuery) -> Vec<String> {
+    let is_narrowed = !query.paths.is_empty() || !query.kinds.is_empty();
+    if is_narrowed || query.min_score.is_some() || query.min_cluster_size.is_some() {
+        return Vec::new();
+    }
+    let hashes: HashSet<&str> =
+        drafts.iter().filter_map(|draft| draft.id.split('-').next()).collect();
+    verdicts.notes(&hashes)
 }
 
 /// The beginning of a hash, in hex digits.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::gate::{Gate, GateReport};
 use crate::retrieval::{Freshness, Searched};
 use crate::types::{ChunkKind, Language, Place, RelPath, named_enum};
 
@@ -92,6 +93,9 @@ pub struct DuplicatesQuery {
     pub cluster: Option<String>,
     /// Whether members come with their text and the tokens that differ.
     pub sides: bool,
+    /// What the report is held against. All clusters then stay in the list, marked as new or not;
+    /// those that [`GateReport::failing`] names are what fails.
+    pub gate: Option<Box<Gate>>,
 }
 
 /// Clusters in the order that was asked for.
@@ -117,6 +121,9 @@ pub struct DuplicatesReply {
     pub changed: Vec<RelPath>,
     /// What a reader should know, a sentence each. Often empty.
     pub notes: Vec<String>,
+    /// What the gate says, when there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateReport>,
 }
 
 /// Sums over all clusters of a report, shown or not.
@@ -170,8 +177,19 @@ pub struct Cluster {
     pub reason: Option<String>,
     /// Whether it touches lines of the change that was asked about.
     pub is_touched: bool,
+    /// Whether it is new to the gate, or has more members than known; absent without a gate, and when
+    /// it does not count there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_new: Option<bool>,
     /// In the order of their paths and lines.
     pub members: Vec<Member>,
+}
+
+impl Cluster {
+    /// The id without the count of members.
+    pub(super) fn id_hash(&self) -> &str {
+        self.id.split_once('-').map_or(self.id.as_str(), |(hash, _)| hash)
+    }
 }
 
 /// How the other members differ from the medoid, summed up.

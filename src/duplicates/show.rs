@@ -113,6 +113,7 @@ impl<'a> Shown<'a> {
             omission: draft.omission,
             reason: draft.reason,
             is_touched: false,
+            is_new: None,
             members,
         })
     }

@@ -6,6 +6,7 @@
 //! copy; the worker looks at the current generation before each question and moves over when it
 //! changed.
 
+pub mod base;
 pub mod doctor;
 pub mod status;
 

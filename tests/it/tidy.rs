@@ -13,7 +13,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // prepare a set-up.
     (
         "cli",
-        &["mcp", "setup", "request", "worker", "hooks", "parse", "config", "error", "log", "types"],
+        &[
+            "mcp",
+            "setup",
+            "request",
+            "worker",
+            "duplicates",
+            "hooks",
+            "parse",
+            "config",
+            "error",
+            "log",
+            "types",
+        ],
     ),
     ("mcp", &["setup", "request", "worker", "config", "error", "turn", "types"]),
     ("setup", &["error", "turn", "types"]),
@@ -36,7 +48,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     // Rooms: only `duplicates` uses another one, for the catalog and what is alike in it.
-    ("duplicates", &["retrieval", "parse", "store", "text", "config", "error", "turn", "types"]),
+    (
+        "duplicates",
+        &["retrieval", "git", "parse", "store", "text", "config", "error", "turn", "types"],
+    ),
     ("hooks", &["git", "error"]),
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),
     (
@@ -46,7 +61,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // Tools: only `chunk` uses another one.
     ("chunk", &["parse", "types"]),
     ("embed", &["config", "error"]),
-    ("git", &["error"]),
+    ("git", &["error", "types"]),
     ("parse", &["types"]),
     ("store", &["error", "types"]),
     ("text", &[]),
@@ -80,7 +95,7 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("grep_searcher", &["retrieval"]),
     ("grep_regex", &["retrieval"]),
     ("ignore", &["sync"]),
-    ("serde_yaml", &["config", "setup"]),
+    ("serde_yaml", &["config", "setup", "duplicates"]),
     ("jsonc_parser", &["setup"]),
     ("toml_edit", &["setup"]),
     ("textdiff", &["duplicates", "setup"]),

@@ -1,5 +1,7 @@
 //! `sai duplicates`: shows which code repeats.
 
+mod gate;
+
 use clap::Args;
 
 use super::print::{self, BOLD, DIM, Line, Look, PATH, PLAIN};
@@ -7,6 +9,7 @@ use super::similar::score;
 use super::{DONE, Ended, NOTHING, Session, hits, index};
 use crate::error::Result;
 use crate::request::{Cluster, DuplicatesQuery, DuplicatesReply, Omission};
+use crate::worker::Handle;
 
 /// Find clusters of near-duplicate code, largest first
 ///
@@ -38,26 +41,53 @@ pub(super) struct DuplicatesArgs {
     #[arg(long)]
     all: bool,
 
+    /// Only clusters in which lines lie that were added since HEAD left this revision
+    #[arg(long, value_name = "REV")]
+    since: Option<String>,
+
+    /// Only clusters in which staged lines lie
+    #[arg(long)]
+    staged: bool,
+
     /// Fail when there is no index instead of making one
     #[arg(long)]
     no_index: bool,
+
+    #[command(flatten)]
+    gate: gate::GateArgs,
 }
 
 pub(super) fn run(args: &DuplicatesArgs, session: &Session) -> Result<u8, Ended> {
-    let query = DuplicatesQuery {
+    let mut query = DuplicatesQuery {
         min_score: args.min_score,
         min_cluster_size: args.min_cluster_size.map(usize::from),
         top_k: args.top_k.map(usize::from),
         max_clusters: args.max_clusters.map(usize::from),
         paths: args.path.clone(),
         include: if args.all { Omission::ALL.to_vec() } else { Vec::new() },
+        since: args.since.clone(),
+        staged: args.staged,
         ..DuplicatesQuery::default()
     };
-    let handle = session.start()?;
-    let ask = || handle.duplicates(query.clone()).wait();
-    let reply = index::first(&handle, session, args.no_index, ask)?;
-    show(&reply, session)?;
-    Ok(if reply.clusters.is_empty() { NOTHING } else { DONE })
+    if args.gate.is_verdict() {
+        return args.gate.judge(query, session, args.no_index);
+    }
+    let config = session.load()?.config;
+    let purpose = args.gate.prepare(&mut query, &config, session)?;
+    let handle = Handle::start(config);
+    let Some(purpose) = purpose else {
+        let ask = || handle.duplicates(query.clone()).wait();
+        let reply = index::first(&handle, session, args.no_index, ask)?;
+        show(&reply, session)?;
+        return Ok(if reply.clusters.is_empty() { NOTHING } else { DONE });
+    };
+    let reply = gate::ask(&handle, &query, session, args.no_index)?;
+    let (shown, code) = purpose.end(reply, session)?;
+    if let Some(reply) = shown {
+        show(&reply, session)?;
+        reply.gate.iter().for_each(|report| purpose.tell(report));
+    }
+    Ok(code)
 }
 
 fn show(reply: &DuplicatesReply, session: &Session) -> Result<(), Ended> {
