@@ -307,8 +307,7 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
         regions: regions(&placed, tokens.len(), place, is_marked),
         symbols,
     };
-    let is_one_definition = placed.iter().any(|placed| placed.tokens.len() == tokens.len());
-    if !placed.is_empty() && !is_one_definition {
+    if !placed.is_empty() && !is_shell(&(0..tokens.len()), &placed) {
         let line = |token: &Token| rows.line(token.start as usize);
         let (first, last) = (tokens.first().map_or(1, line), tokens.last().map_or(1, line));
         let lines = LineRange { start: first, end: last };
@@ -332,14 +331,30 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
         };
         placed[at..].iter().take_while(inside).any(has_body)
     };
+    let is_whole = |(at, one): &(usize, &Placed)| {
+        is_function(one.definition.kind) || !is_shell(&one.tokens, &placed[at + 1..])
+    };
     file.units.extend(
-        placed.iter().enumerate().map(|(at, one)| unit(one, text, is_marked, has_code(at))),
+        placed
+            .iter()
+            .enumerate()
+            .filter(is_whole)
+            .map(|(at, one)| unit(one, text, is_marked, has_code(at))),
     );
     file.units.retain(|unit| {
         let is_small_copy = unit.tokens.len() >= SMALL_TOKENS && unit.line_count() >= SMALL_LINES;
         unit.is_large() || (unit.level == Level::Function && is_small_copy)
     });
     file
+}
+
+/// Whether one of some definitions makes up most of what some tokens hold: it is compared, not its shell.
+fn is_shell(tokens: &Range<usize>, inside: &[Placed]) -> bool {
+    const MOST: f32 = 0.8;
+    let within =
+        |inner: &&Placed| tokens.start <= inner.tokens.start && inner.tokens.end <= tokens.end;
+    let most = |inner: &Placed| inner.tokens.len() as f32 >= MOST * tokens.len() as f32;
+    inside.iter().take_while(within).any(most)
 }
 
 /// Whether it is a function that does something.
@@ -397,7 +412,12 @@ fn place_definitions<'a>(
             |byte: usize| lexed.tokens.partition_point(|token| (token.start as usize) < byte);
         let tokens = token(definition.head)..token(definition.bytes.end);
         let parent = definition.parent.map(|parent| &placed[parent]);
-        let is_test = language == Language::Rust && is_rust_test(definition, text);
+        let is_test = match language {
+            Language::Rust => is_rust_test(definition, text),
+            // Self-tests stand beside what they test.
+            Language::C | Language::Cpp => definition.name.starts_with("test_"),
+            _ => false,
+        };
         let place = match parent {
             _ if is_test => Place::Test,
             Some(parent) => parent.place,

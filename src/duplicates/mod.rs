@@ -266,6 +266,8 @@ fn spare_lines(group: &Group) -> usize {
 fn payoff(corpus: &Corpus, group: &Group) -> f32 {
     /// Tokens of an ordinary line.
     const LINE_TOKENS: f32 = 8.0;
+    /// Fewer tokens than this are hardly worth a name of their own.
+    const ENOUGH: f32 = 50.0;
     /// Each further member adds less: ten copies are one finding.
     const FURTHER: f32 = 0.75;
     /// A part of a function is harder to take out than a whole one.
@@ -289,7 +291,9 @@ fn payoff(corpus: &Corpus, group: &Group) -> f32 {
         (_, true) => ONE_FILE,
         _ => 1.0,
     };
-    let size = medoid.tokens.len() as f32 / LINE_TOKENS;
+    let tokens = medoid.tokens.len() as f32;
+    let enough = if group.kind == CopyKind::Fragment { 2.0 * ENOUGH } else { ENOUGH };
+    let size = tokens / LINE_TOKENS * (tokens / enough).min(1.0);
     size * further * group.similarity.0.powi(2) * kind * names * place
 }
 

@@ -33,7 +33,9 @@ pub(super) fn boilerplate(
         Some("one line or branch again and again")
     } else if literals(codes) > LITERALS_MAX {
         Some("mostly strings and numbers")
-    } else if codes.len() < IMPLEMENTATION_TOKENS && pieces.iter().all(implements) {
+    } else if codes.len() < IMPLEMENTATION_TOKENS
+        && (pieces.iter().all(implements) || are_namesakes(corpus, pieces))
+    {
         Some("implementations of one interface")
     } else if is_declaration(corpus, pieces) {
         Some("declarations without code")
@@ -45,10 +47,20 @@ pub(super) fn boilerplate(
 /// Whether code is one line or branch again and again with other names and values: few different
 /// sequences of tokens, for its length and in all.
 pub(super) fn is_repetition(codes: &[Code]) -> bool {
-    const VARIETY: f32 = 0.4;
-    const DIFFERENT: usize = 36;
+    const VARIETY: f32 = 0.34;
+    const DIFFERENT: usize = 32;
     let different = grams(codes).len();
     different < DIFFERENT && (different as f32) < VARIETY * codes.len() as f32
+}
+
+/// Whether pieces are methods of one name in several types: an interface demands them, said or not.
+fn are_namesakes(corpus: &Corpus, pieces: &[Piece]) -> bool {
+    const TYPES: usize = 3;
+    let is_method = |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].is_method);
+    let name = &pieces[0].symbol;
+    pieces.len() >= TYPES
+        && name.is_some()
+        && pieces.iter().all(|piece| is_method(piece) && piece.symbol == *name)
 }
 
 /// Whether types or files hold no function of their own: what they declare is alike because what they

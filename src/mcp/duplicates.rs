@@ -142,6 +142,7 @@ fn question(given: &Arguments) -> Result<DuplicatesQuery> {
         staged: false,
         sides: given.word("cluster")?.is_some(),
         cluster: given.word("cluster")?,
+        gate: None,
     })
 }
 
