@@ -18,6 +18,7 @@ mod contract;
 mod crash;
 mod embed;
 mod files;
+mod gate;
 mod hnsw;
 mod hooks;
 mod mcp;
