@@ -424,8 +424,12 @@ fn place_definitions<'a>(
             None => place,
         };
         let is_marked = lexed.markers.iter().any(|marker| definition.bytes.contains(marker));
+        // Attributes belong to what is shown, though not to what is compared; comments to neither.
+        let first =
+            lexed.tokens.get(token(definition.bytes.start)).map(|token| token.start as usize);
+        let first = first.map_or(definition.head, |first| first.min(definition.head));
         let lines = LineRange {
-            start: rows.line(definition.head),
+            start: rows.line(first),
             end: rows.line(definition.bytes.end.saturating_sub(1).max(definition.head)),
         };
         placed.push(Placed {

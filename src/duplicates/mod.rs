@@ -282,7 +282,8 @@ fn payoff(corpus: &Corpus, group: &Group) -> f32 {
     let is_one_file = group.pieces.iter().all(|piece| piece.file == medoid.file);
     let further = (group.pieces.len() as f32 - 1.0).powf(FURTHER);
     let kind = if group.kind == CopyKind::Fragment { FRAGMENT } else { 1.0 };
-    let names = STRANGERS + (1.0 - STRANGERS) * shape::shared_names(corpus, group);
+    let names =
+        STRANGERS + (1.0 - STRANGERS) * shape::shared_names(corpus, &group.pieces, group.medoid);
     let is_overload = is_one_file
         && medoid.symbol.is_some()
         && group.pieces.iter().all(|piece| piece.symbol == medoid.symbol && piece.unit.is_some());

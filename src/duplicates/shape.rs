@@ -4,7 +4,7 @@
 
 use super::alike::{grams, open_codes};
 use super::code::{Code, Corpus, Level};
-use super::find::{Group, Piece};
+use super::find::Piece;
 use super::report::CopyKind;
 use super::sets::overlap;
 
@@ -13,6 +13,9 @@ const LITERALS_MAX: f32 = 0.6;
 
 /// An implementation of somebody else's demand has more tokens than this when it is worth sharing.
 const IMPLEMENTATION_TOKENS: usize = 40;
+
+/// What repeats itself is a copy all the same when so many of its names are the same.
+const SAME_NAMES: f32 = 0.5;
 
 /// Members that are compared with the medoid.
 const COMPARED_MAX: usize = 20;
@@ -29,7 +32,7 @@ pub(super) fn boilerplate(
     let implements = |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].implements);
     if kind == CopyKind::Exact {
         None
-    } else if is_repetition(codes) {
+    } else if is_repetition(codes) && shared_names(corpus, pieces, medoid) < SAME_NAMES {
         Some("one line or branch again and again")
     } else if literals(codes) > LITERALS_MAX {
         Some("mostly strings and numbers")
@@ -83,10 +86,10 @@ fn literals(codes: &[Code]) -> f32 {
 
 /// The share of names and literals that the medoid has in common with the others on average, each
 /// counted as often as it occurs, 0 to 1.
-pub(super) fn shared_names(corpus: &Corpus, group: &Group) -> f32 {
+pub(super) fn shared_names(corpus: &Corpus, pieces: &[Piece], medoid: usize) -> f32 {
     let open = |piece: &Piece| open_codes(&corpus.codes[piece.tokens.clone()]);
-    let medoid = open(&group.pieces[group.medoid]);
-    let others = group.pieces.iter().enumerate().filter(|(at, _)| *at != group.medoid);
+    let others = pieces.iter().enumerate().filter(|(at, _)| *at != medoid);
+    let medoid = open(&pieces[medoid]);
     let others = others.take(COMPARED_MAX);
     let (count, sum) = others.fold((0, 0.0), |(count, sum), (_, piece)| {
         (count + 1, sum + overlap(&medoid, &open(piece)))
