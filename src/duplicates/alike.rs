@@ -61,7 +61,7 @@ pub(super) struct Form {
 /// Two forms that are near.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Edge {
-    /// Positions in [`Forms::forms`]; `a` is the smaller.
+    /// Positions in [`Forms::list`]; `a` is the smaller.
     pub a: usize,
     pub b: usize,
     pub similarity: f32,
@@ -70,7 +70,7 @@ pub(super) struct Edge {
 /// All forms and which of them are near.
 #[derive(Debug)]
 pub(super) struct Forms {
-    pub forms: Vec<Form>,
+    pub list: Vec<Form>,
     /// By `a`, then `b`.
     pub edges: Vec<Edge>,
     /// By position in [`Corpus::units`].
@@ -88,7 +88,7 @@ pub(super) fn forms(corpus: &Corpus, turn: &Turn) -> Result<Forms> {
         form.units.iter().for_each(|unit| of_unit[*unit] = at);
     }
     let pairs = candidates(&forms, turn)?;
-    let mut all = Forms { forms, edges: Vec::new(), of_unit };
+    let mut all = Forms { list: forms, edges: Vec::new(), of_unit };
     all.confirm(corpus, pairs);
     Ok(all)
 }
@@ -96,7 +96,7 @@ pub(super) fn forms(corpus: &Corpus, turn: &Turn) -> Result<Forms> {
 impl Forms {
     /// Whether a unit has no copy.
     pub(super) fn alone(&self) -> Vec<bool> {
-        let mut alone: Vec<bool> = self.forms.iter().map(|form| form.units.len() == 1).collect();
+        let mut alone: Vec<bool> = self.list.iter().map(|form| form.units.len() == 1).collect();
         for edge in &self.edges {
             alone[edge.a] = false;
             alone[edge.b] = false;
@@ -108,8 +108,8 @@ impl Forms {
     pub(super) fn add(&mut self, corpus: &Corpus, units: &[(usize, usize)]) {
         let pairs = units.iter().filter_map(|(a, b)| {
             let (a, b) = (self.of_unit[*a], self.of_unit[*b]);
-            let is_large = |form: usize| !self.forms[form].grams.is_empty();
-            let can_be = a != b && self.forms[a].level == self.forms[b].level;
+            let is_large = |form: usize| !self.list[form].grams.is_empty();
+            let can_be = a != b && self.list[a].level == self.list[b].level;
             (can_be && is_large(a) && is_large(b)).then_some((a.min(b), a.max(b)))
         });
         self.confirm(corpus, pairs.collect());
@@ -122,7 +122,7 @@ impl Forms {
         let known: HashSet<(usize, usize)> =
             self.edges.iter().map(|edge| (edge.a, edge.b)).collect();
         pairs.retain(|pair| !known.contains(pair));
-        let forms = &self.forms;
+        let forms = &self.list;
         let near = |(a, b): &(usize, usize)| {
             let similarity = similarity(corpus, &forms[*a], &forms[*b]);
             let [first, other] = [*a, *b].map(|form| &corpus.units[forms[form].units[0]]);

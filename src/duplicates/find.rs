@@ -86,7 +86,7 @@ pub(super) fn groups(
 /// How many units markers hide that have a copy.
 pub(super) fn hidden(corpus: &Corpus, forms: &Forms) -> usize {
     let linked: HashSet<usize> = forms.edges.iter().flat_map(|edge| [edge.a, edge.b]).collect();
-    let has_copy = |at: usize| forms.forms[at].units.len() > 1 || linked.contains(&at);
+    let has_copy = |at: usize| forms.list[at].units.len() > 1 || linked.contains(&at);
     let is_hidden =
         |(at, _): &(usize, &usize)| corpus.units[*at].is_marked && has_copy(forms.of_unit[*at]);
     forms.of_unit.iter().enumerate().filter(is_hidden).count()
@@ -120,7 +120,7 @@ impl Section<'_> {
 
     /// Groups of whole definitions and files.
     fn whole(&self) -> Vec<Group> {
-        let units: Vec<Vec<usize>> = self.forms.forms.iter().map(|form| self.units(form)).collect();
+        let units: Vec<Vec<usize>> = self.forms.list.iter().map(|form| self.units(form)).collect();
         let links: Vec<Link> = self
             .forms
             .edges
@@ -152,12 +152,12 @@ impl Section<'_> {
         };
         // Among equals the content decides, so that a renamed file changes nothing.
         let medoid = forms.iter().copied().max_by(|a, b| {
-            let by_hash = || self.forms.forms[*b].hash.cmp(&self.forms.forms[*a].hash);
+            let by_hash = || self.forms.list[*b].hash.cmp(&self.forms.list[*a].hash);
             toward_all(*a).total_cmp(&toward_all(*b)).then_with(by_hash)
         })?;
         let mut pieces: Vec<Piece> = Vec::new();
         for form in forms {
-            let hash = self.forms.forms[*form].hash;
+            let hash = self.forms.list[*form].hash;
             let of_form = units[*form].iter();
             pieces.extend(of_form.map(|unit| self.piece(*unit, hash, similarity(*form, medoid))));
         }
@@ -167,7 +167,7 @@ impl Section<'_> {
         if !self.counts(&pieces) {
             return None;
         }
-        let hash = self.forms.forms[medoid].hash;
+        let hash = self.forms.list[medoid].hash;
         let medoid = pieces.iter().position(|piece| piece.hash == hash)?;
         let kind = self.kind(&pieces);
         let pairs = forms.iter().enumerate().flat_map(|(at, a)| {

@@ -3,7 +3,7 @@
 //! Complete linkage: two groups become one only when every pair across them is alike. A chain of small
 //! steps joins nobody that its ends do not join.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Two things that are alike; positions of things.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,10 +19,10 @@ pub(super) struct Link {
 pub(super) fn complete(links: &[Link]) -> Vec<Vec<usize>> {
     let mut order: Vec<&Link> = links.iter().collect();
     order.sort_by(|x, y| y.weight.total_cmp(&x.weight).then((x.a, x.b).cmp(&(y.a, y.b))));
-    let mut linked: HashMap<usize, HashMap<usize, ()>> = HashMap::new();
+    let mut linked: HashMap<usize, HashSet<usize>> = HashMap::new();
     for link in links {
-        linked.entry(link.a).or_default().insert(link.b, ());
-        linked.entry(link.b).or_default().insert(link.a, ());
+        linked.entry(link.a).or_default().insert(link.b);
+        linked.entry(link.b).or_default().insert(link.a);
     }
     let mut group_of: HashMap<usize, usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn complete(links: &[Link]) -> Vec<Vec<usize>> {
             })
         });
         let all_alike =
-            || groups[a].iter().all(|x| groups[b].iter().all(|y| linked[x].contains_key(y)));
+            || groups[a].iter().all(|x| groups[b].iter().all(|y| linked[x].contains(y)));
         if a != b && all_alike() {
             let (into, from) = if groups[a].len() >= groups[b].len() { (a, b) } else { (b, a) };
             let moved = std::mem::take(&mut groups[from]);

@@ -6,8 +6,9 @@ use std::ops::Range;
 use super::code::{self, Corpus};
 use super::differs::{self, Changes};
 use super::find::Piece;
+use super::rank::{Draft, hex};
+use super::read;
 use super::report::{Cluster, CopyKind, Differences, Member, Side};
-use super::{Draft, hex};
 use crate::config::Config;
 use crate::error::Result;
 use crate::parse::Token;
@@ -163,8 +164,8 @@ impl<'a> Shown<'a> {
         let end = of_file.partition_point(|chunk| chunk.lines.start <= piece.lines.end);
         let mut lines = piece.lines;
         let mut freshness = Freshness::Unchanged;
-        for at in first..end {
-            let indexed = of_file[at].lines;
+        for (at, chunk) in of_file.iter().enumerate().take(end).skip(first) {
+            let indexed = chunk.lines;
             let (now, state) = self.members.present(chunks.start + at)?;
             if at == first {
                 let moved = |line: u32| (line + now.start).saturating_sub(indexed.start).max(1);
@@ -247,7 +248,7 @@ impl<'a> Shown<'a> {
             let at = self.corpus.files[file].at;
             let bytes = self.reader.blob(self.catalog.files[at].row.hash)?.unwrap_or_default();
             let text = text::decode(&bytes).text.into_owned();
-            let tokens = code::lex(self.catalog, at, &text).tokens;
+            let tokens = read::lex(self.catalog, at, &text).tokens;
             self.texts.insert(file, Text { text, tokens });
         }
         Ok(&self.texts[&file])

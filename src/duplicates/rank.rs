@@ -1,0 +1,153 @@
+//! Here are groups: what is said about each, and which are worth a reader's time first?
+
+use super::code::Corpus;
+use super::find::{Group, Piece};
+use super::report::{ClusterOrder, CopyKind, Omission};
+use super::shape;
+use super::touched::{self, Added};
+use super::verdicts::Verdicts;
+use crate::error::{Error, Result};
+use crate::retrieval::Catalog;
+use crate::types::{Hash, Place};
+
+/// Hex digits of a hash in an id.
+const ID_DIGITS: usize = 12;
+
+/// A group with what is said about it, before its members are looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Draft<'a> {
+    pub group: &'a Group,
+    /// [`super::Cluster::id`].
+    pub id: String,
+    /// Lines that could go.
+    pub lines: usize,
+    pub payoff: f32,
+    pub omission: Option<Omission>,
+    pub reason: Option<String>,
+}
+
+/// What is said about a group.
+pub(super) fn draft<'a>(corpus: &Corpus, group: &'a Group, verdicts: &Verdicts) -> Draft<'a> {
+    let medoid = &group.pieces[group.medoid];
+    let lines = spare_lines(group);
+    let omission = by_place(group.place).or(group.boilerplate.map(|_| Omission::Boilerplate));
+    let (hash, members) = (hex(medoid.hash), group.pieces.len());
+    let (judged, said) = verdicts.on(&hash, members).unzip();
+    Draft {
+        group,
+        id: format!("{hash}-{members}"),
+        lines,
+        payoff: payoff(corpus, group),
+        omission: judged.flatten().or(omission),
+        reason: said.or_else(|| group.boilerplate.map(str::to_owned)),
+    }
+}
+
+/// Whether lines that a change added lie in a member.
+pub(super) fn is_touched(draft: &Draft, corpus: &Corpus, catalog: &Catalog, added: &Added) -> bool {
+    draft.group.pieces.iter().any(|piece| {
+        let file = &catalog.files[corpus.files[piece.file].at];
+        touched::lies_in(added, file.row.path.as_str(), piece.lines)
+    })
+}
+
+/// The beginning of a hash, in hex digits.
+pub(super) fn hex(hash: Hash) -> String {
+    let mut digits: String = hash.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.truncate(ID_DIGITS);
+    digits
+}
+
+/// Why a section is not shown by default.
+fn by_place(place: Place) -> Option<Omission> {
+    match place {
+        Place::Source => None,
+        Place::Test => Some(Omission::Tests),
+        Place::Example => Some(Omission::Examples),
+        Place::Docs => Some(Omission::Docs),
+        Place::Generated => Some(Omission::Generated),
+        Place::Vendored => Some(Omission::Vendored),
+        Place::Config => Some(Omission::Config),
+    }
+}
+
+/// Lines that could go if a group became one piece: those of all members but the medoid, as far as
+/// they are alike.
+fn spare_lines(group: &Group) -> usize {
+    let others = group.pieces.iter().enumerate().filter(|(at, _)| *at != group.medoid);
+    let lines = |piece: &Piece| (piece.lines.end - piece.lines.start + 1) as f32;
+    let spare: f32 = others.map(|(_, piece)| lines(piece) * piece.similarity).sum();
+    spare.round() as usize
+}
+
+/// What a reader gains from a group: the tokens that could go, in lines of [`LINE_TOKENS`], less where
+/// the members are less alike, share fewer names, or are only parts of what they stand in.
+fn payoff(corpus: &Corpus, group: &Group) -> f32 {
+    /// Tokens of an ordinary line.
+    const LINE_TOKENS: f32 = 8.0;
+    /// Fewer tokens than this are hardly worth a name of their own.
+    const ENOUGH: f32 = 50.0;
+    /// Each further member adds less: ten copies are one finding.
+    const FURTHER: f32 = 0.75;
+    /// A part of a function is harder to take out than a whole one.
+    const FRAGMENT: f32 = 0.6;
+    /// What shares no name at all is worth this much of what shares all.
+    const STRANGERS: f32 = 0.3;
+    /// Members of one file are seen by whoever edits it.
+    const ONE_FILE: f32 = 0.8;
+    /// Overloads of one name do the same for other types; languages without generics demand them.
+    const OVERLOADS: f32 = 0.3;
+    let medoid = &group.pieces[group.medoid];
+    let is_one_file = group.pieces.iter().all(|piece| piece.file == medoid.file);
+    let further = (group.pieces.len() as f32 - 1.0).powf(FURTHER);
+    let kind = if group.kind == CopyKind::Fragment { FRAGMENT } else { 1.0 };
+    let names =
+        STRANGERS + (1.0 - STRANGERS) * shape::shared_names(corpus, &group.pieces, group.medoid);
+    let place = match is_one_file {
+        true if are_overloads(&group.pieces) => OVERLOADS,
+        true => ONE_FILE,
+        false => 1.0,
+    };
+    let tokens = medoid.tokens.len() as f32;
+    let enough = if group.kind == CopyKind::Fragment { 2.0 * ENOUGH } else { ENOUGH };
+    let size = tokens / LINE_TOKENS * (tokens / enough).min(1.0);
+    size * further * group.similarity.0.powi(2) * kind * names * place
+}
+
+/// Whether pieces of one file are whole and have one name.
+fn are_overloads(pieces: &[Piece]) -> bool {
+    let name = &pieces[0].symbol;
+    name.is_some() && pieces.iter().all(|piece| piece.unit.is_some() && piece.symbol == *name)
+}
+
+/// Brings drafts into order; among equals the content decides, then the place.
+pub(super) fn order(drafts: &mut [Draft], order: ClusterOrder) {
+    let by_size = |draft: &Draft| match order {
+        ClusterOrder::Size => draft.group.pieces.len(),
+        ClusterOrder::Payoff => 0,
+    };
+    drafts.sort_by(|a, b| {
+        by_size(b)
+            .cmp(&by_size(a))
+            .then(b.payoff.total_cmp(&a.payoff))
+            .then_with(|| a.id.cmp(&b.id))
+            .then_with(|| {
+                let place = |draft: &Draft| draft.group.pieces[0].tokens.start;
+                place(a).cmp(&place(b))
+            })
+    });
+}
+
+/// The cluster that `id` names, whole or up to the dash.
+pub(super) fn find_cluster<'a>(drafts: Vec<Draft<'a>>, id: &str) -> Result<Draft<'a>> {
+    let wanted = id.trim();
+    let hash = |id: &str| id.split('-').next().unwrap_or_default().to_owned();
+    let exact = drafts.iter().position(|draft| draft.id == wanted);
+    // The same cluster with another count is what an older report meant.
+    let of_hash = || drafts.iter().position(|draft| hash(&draft.id) == hash(wanted));
+    let at = exact.or_else(of_hash);
+    at.and_then(|at| drafts.into_iter().nth(at)).ok_or_else(|| {
+        Error::usage(format!("no cluster has the id `{wanted}`"))
+            .hint("`sai duplicates` lists the ids; they change with the code")
+    })
+}
