@@ -1,5 +1,7 @@
 //! What is known after code moved, came, went and was edited.
 
+use std::slice::from_ref;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -29,7 +31,7 @@ fn what_stays_is_known_and_what_goes_is_gone() {
     let both = [a.clone(), b.clone()];
     assert_eq!(compared(&both, &both), (vec![Known::Whole; 2], 0));
     assert_eq!(compared(&both, std::slice::from_ref(&b)), (vec![Known::Whole], 1));
-    assert_eq!(compared(&[a.clone()], &both), (vec![Known::Whole, Known::No], 0));
+    assert_eq!(compared(from_ref(&a), &both), (vec![Known::Whole, Known::No], 0));
     assert_eq!(compared(&[], &both), (vec![Known::No; 2], 0));
     let fewer = of(&[("a.rs", "f", "aa"), ("c.rs", "f", "aa")]);
     assert_eq!(compared(&[a], &[fewer]), (vec![Known::Whole], 0));
@@ -39,7 +41,7 @@ fn what_stays_is_known_and_what_goes_is_gone() {
 fn one_more_copy_is_more_than_is_known() {
     let two = of(&[("a.rs", "f", "aa"), ("b.rs", "f", "aa")]);
     let three = of(&[("a.rs", "f", "aa"), ("b.rs", "f", "aa"), ("c.rs", "f", "aa")]);
-    assert_eq!(compared(&[two.clone()], &[three.clone()]), (vec![Known::Fewer(2)], 0));
+    assert_eq!(compared(from_ref(&two), from_ref(&three)), (vec![Known::Fewer(2)], 0));
     // A copy moved and another came: the count tells.
     let moved = of(&[("a.rs", "f", "aa"), ("c.rs", "f", "aa"), ("d.rs", "f", "aa")]);
     assert_eq!(compared(&[two], &[moved]), (vec![Known::Fewer(2)], 0));
@@ -56,7 +58,7 @@ fn edited_and_moved_members_are_known() {
         ("one moved, the other edited", of(&[("b.rs", "g", "a2"), ("x.rs", "f", "aa")])),
     ];
     for (what, now) in cases {
-        assert_eq!(compared(&[before.clone()], &[now]), (vec![Known::Whole], 0), "{what}");
+        assert_eq!(compared(from_ref(&before), &[now]), (vec![Known::Whole], 0), "{what}");
     }
     let other = of(&[("a.rs", "h", "cc"), ("b.rs", "i", "cc")]);
     assert_eq!(compared(&[before], &[other]), (vec![Known::No], 1));
@@ -98,7 +100,7 @@ fn sections_are_compared_with_their_own() {
     let mut tests = of(&[("a.rs", "f", "aa"), ("b.rs", "f", "aa"), ("tests/a.rs", "f", "aa")]);
     tests.place = Place::Test;
     let source = of(&[("a.rs", "f", "aa"), ("b.rs", "f", "aa")]);
-    assert_eq!(compared(&[tests.clone()], &[source.clone()]), (vec![Known::No], 1));
+    assert_eq!(compared(&[tests.clone()], from_ref(&source)), (vec![Known::No], 1));
     let both = [tests, source];
     assert_eq!(compared(&both, &both), (vec![Known::Whole; 2], 0));
 }
