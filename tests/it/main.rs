@@ -16,6 +16,7 @@ mod clients;
 mod config;
 mod contract;
 mod crash;
+mod duplicates_cli;
 mod embed;
 mod files;
 mod gate;
