@@ -94,6 +94,19 @@ pub(super) fn forms(corpus: &Corpus, turn: &Turn) -> Result<Forms> {
 }
 
 impl Forms {
+    /// What two forms have in common, 0 to 1, for a reader: their grams, each counted as often as it
+    /// occurs. [`Edge::similarity`] counts each once, which finds more where code repeats itself.
+    pub(super) fn shared(&self, corpus: &Corpus, a: usize, b: usize) -> f32 {
+        if a == b {
+            return 1.0;
+        }
+        let grams = |form: usize| {
+            let first = self.list[form].units[0];
+            all_grams(&corpus.codes[corpus.units[first].tokens.clone()], GRAM, Code::shape)
+        };
+        jaccard(&grams(a), &grams(b))
+    }
+
     /// Whether a unit has no copy.
     pub(super) fn alone(&self) -> Vec<bool> {
         let mut alone: Vec<bool> = self.list.iter().map(|form| form.units.len() == 1).collect();
@@ -184,6 +197,13 @@ pub(super) fn grams(codes: &[Code]) -> Vec<u32> {
 }
 
 fn gram_hashes(codes: &[Code], count: usize, of: fn(Code) -> u32) -> Vec<u32> {
+    let mut grams = all_grams(codes, count, of);
+    grams.dedup();
+    grams
+}
+
+/// Hashes of the grams, ascending.
+fn all_grams(codes: &[Code], count: usize, of: fn(Code) -> u32) -> Vec<u32> {
     let hash = |window: &[Code]| {
         let mixed = window.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |hash, code| {
             (hash ^ u64::from(of(*code))).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29)
@@ -192,7 +212,6 @@ fn gram_hashes(codes: &[Code], count: usize, of: fn(Code) -> u32) -> Vec<u32> {
     };
     let mut grams: Vec<u32> = codes.windows(count).map(hash).collect();
     grams.sort_unstable();
-    grams.dedup();
     grams
 }
 

@@ -28,11 +28,7 @@ impl Code {
             TokenClass::Text => 2,
             TokenClass::Number => 3,
         };
-        let mut hash = 0x811c_9dc5_u64;
-        for byte in text.bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        Self((class << 30) | ((hash ^ (hash >> 32)) as u32 & 0x3fff_ffff))
+        Self((class << 30) | hash(text.as_bytes()))
     }
 
     /// The token with only its class left of a name or a literal.
@@ -43,6 +39,30 @@ impl Code {
     /// The token itself.
     pub(super) fn exact(self) -> u32 {
         self.0
+    }
+
+    /// Whether it is an opening bracket, or opens code in a string.
+    pub(super) fn opens(self) -> bool {
+        const OPEN: [Code; 6] = [
+            Code::fixed(b"("),
+            Code::fixed(b"["),
+            Code::fixed(b"{"),
+            Code::fixed(b"${"),
+            Code::fixed(b"#{"),
+            Code::fixed(b"$("),
+        ];
+        OPEN.contains(&self)
+    }
+
+    /// Whether it is a closing bracket.
+    pub(super) fn closes(self) -> bool {
+        const CLOSE: [Code; 3] = [Code::fixed(b")"), Code::fixed(b"]"), Code::fixed(b"}")];
+        CLOSE.contains(&self)
+    }
+
+    /// The token that a keyword or a sign is.
+    pub(super) const fn fixed(text: &[u8]) -> Self {
+        Self(hash(text))
     }
 
     pub(super) fn is_fixed(self) -> bool {
@@ -56,6 +76,17 @@ impl Code {
     pub(super) fn is_literal(self) -> bool {
         self.0 >> 30 >= 2
     }
+}
+
+/// 30 bits of a hash (FNV-1a).
+const fn hash(text: &[u8]) -> u32 {
+    let mut hash = 0x811c_9dc5_u64;
+    let mut at = 0;
+    while at < text.len() {
+        hash = (hash ^ text[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        at += 1;
+    }
+    (hash ^ (hash >> 32)) as u32 & 0x3fff_ffff
 }
 
 /// What kind of piece a unit is. Only units of one level are compared.
@@ -83,6 +114,8 @@ pub(super) struct Unit {
     pub place: Place,
     /// Whether a function with a body of some size stands in it; a function is one itself.
     pub has_code: bool,
+    /// Whether it does no more than hand on: one statement, or nothing but functions of one.
+    pub is_thin: bool,
     /// Whether it fulfils a trait's or an interface's demand.
     pub implements: bool,
     /// Whether a marker hides it.
@@ -145,6 +178,16 @@ impl Corpus {
         let file = &self.files[file];
         let at = (token - file.tokens.start) as u32;
         file.rows.partition_point(|first| *first <= at).max(1) as u32
+    }
+
+    /// Whether a token begins in a line (from 1).
+    pub(super) fn has_code(&self, file: usize, line: u32) -> bool {
+        self.first_in_line(file, line) < self.first_in_line(file, line + 1)
+    }
+
+    /// Lines of a range in which a token begins.
+    pub(super) fn code_lines(&self, file: usize, lines: LineRange) -> usize {
+        (lines.start..=lines.end).filter(|line| self.has_code(file, *line)).count()
     }
 
     /// The first token that begins in a line (from 1) or later.

@@ -1,6 +1,6 @@
 //! Here are two pieces of code: which of their tokens differ?
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -27,8 +27,8 @@ pub(super) fn changes(a: &[Code], b: &[Code]) -> Changes {
     changed.map(|op| (op.old_range(), op.new_range())).collect()
 }
 
-/// What differs, counted: names, literals, other tokens; and the pairs of tokens that stand for each
-/// other, as positions, each pair of codes once.
+/// What differs, counted: names, literals, other tokens; and the pairs of tokens that nearly always stand
+/// for each other, as positions, each pair of codes once.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
     pub names: usize,
@@ -39,8 +39,10 @@ pub(super) struct Counted {
 
 /// Counts changes. A name that always stands for the same other one counts once.
 pub(super) fn count(a: &[Code], b: &[Code], changes: &Changes) -> Counted {
+    const MOSTLY: f32 = 0.8;
     let mut counted = Counted::default();
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<(Code, Code), (usize, (usize, usize))> = BTreeMap::new();
+    let mut occurs: BTreeMap<Code, usize> = BTreeMap::new();
     for (ours, theirs) in changes {
         let is_pairwise = ours.len() == theirs.len()
             && ours
@@ -52,15 +54,20 @@ pub(super) fn count(a: &[Code], b: &[Code], changes: &Changes) -> Counted {
             continue;
         }
         for (x, y) in ours.clone().zip(theirs.clone()) {
-            if seen.insert((a[x], b[y])) {
-                counted.pairs.push((x, y));
-                if a[x].is_name() {
-                    counted.names += 1;
-                } else {
-                    counted.literals += 1;
-                }
-            }
+            *occurs.entry(a[x]).or_default() += 1;
+            seen.entry((a[x], b[y])).or_insert((0, (x, y))).0 += 1;
         }
     }
+    for ((ours, _), (count, at)) in seen {
+        if ours.is_name() {
+            counted.names += 1;
+        } else {
+            counted.literals += 1;
+        }
+        if count as f32 >= MOSTLY * occurs[&ours] as f32 {
+            counted.pairs.push(at);
+        }
+    }
+    counted.pairs.sort_unstable();
     counted
 }

@@ -48,6 +48,8 @@ pub(super) struct Group {
     pub medoid: usize,
     /// The lowest and the highest similarity of any two.
     pub similarity: (f32, f32),
+    /// The lowest similarity of any two by which they were found.
+    pub likeness: f32,
     /// Why it is of no interest, in words.
     pub boilerplate: Option<&'static str>,
 }
@@ -158,8 +160,8 @@ impl Section<'_> {
         let mut pieces: Vec<Piece> = Vec::new();
         for form in forms {
             let hash = self.forms.list[*form].hash;
-            let of_form = units[*form].iter();
-            pieces.extend(of_form.map(|unit| self.piece(*unit, hash, similarity(*form, medoid))));
+            let like_medoid = self.forms.shared(self.corpus, *form, medoid);
+            pieces.extend(units[*form].iter().map(|unit| self.piece(*unit, hash, like_medoid)));
         }
         pieces.sort_by_key(|piece| (piece.tokens.start, std::cmp::Reverse(piece.tokens.end)));
         // What lies in another member is a part of it.
@@ -170,15 +172,17 @@ impl Section<'_> {
         let hash = self.forms.list[medoid].hash;
         let medoid = pieces.iter().position(|piece| piece.hash == hash)?;
         let kind = self.kind(&pieces);
-        let pairs = forms.iter().enumerate().flat_map(|(at, a)| {
-            let same = (units[*a].len() > 1).then_some(1.0);
-            forms[at + 1..].iter().map(|b| similarity(*a, *b)).chain(same)
-        });
-        let similarity = pairs.fold((1.0_f32, 0.0_f32), |(low, high), similarity| {
-            (low.min(similarity), high.max(similarity))
-        });
+        let pairs = forms
+            .iter()
+            .enumerate()
+            .flat_map(|(at, a)| forms[at + 1..].iter().map(move |b| (*a, *b)));
+        let likeness = pairs.clone().map(|(a, b)| similarity(a, b)).fold(1.0, f32::min);
+        let same = forms.iter().any(|form| units[*form].len() > 1).then_some(1.0);
+        let shared = pairs.map(|(a, b)| self.forms.shared(self.corpus, a, b)).chain(same);
+        let similarity = shared
+            .fold((1.0_f32, 0.0_f32), |(low, high), shared| (low.min(shared), high.max(shared)));
         let boilerplate = shape::boilerplate(self.corpus, &pieces, medoid, kind);
-        Some(Group { kind, place: self.place, pieces, medoid, similarity, boilerplate })
+        Some(Group { kind, place: self.place, pieces, medoid, similarity, likeness, boilerplate })
     }
 
     fn piece(&self, at: usize, hash: Hash, similarity: f32) -> Piece {
@@ -256,6 +260,7 @@ impl Section<'_> {
             pieces,
             medoid: 0,
             similarity: (1.0, 1.0),
+            likeness: 1.0,
         })
     }
 }

@@ -273,8 +273,52 @@ fn fragment(corpus: &Corpus, pair: &Pair) -> Option<Match> {
     })
 }
 
-/// Cuts a match at the ends of lines on both sides.
+/// Cuts a match at the ends of lines on both sides, so that every bracket in it is opened and closed in it.
 fn whole_lines(
+    corpus: &Corpus,
+    range: Range<usize>,
+    distance: usize,
+    regions: [usize; 2],
+) -> Option<Range<usize>> {
+    // Whole lines within what is balanced may be unbalanced again, by a bracket that shares its line.
+    const ROUNDS: usize = 4;
+    let mut range = range;
+    for _ in 0..ROUNDS {
+        let lines = cut_lines(corpus, range, distance, regions)?;
+        let inner = balanced(&corpus.codes[lines.clone()]);
+        range = lines.start + inner.start..lines.start + inner.end;
+        if range == lines {
+            return Some(lines);
+        }
+    }
+    None
+}
+
+/// The longest stretch of codes in which every bracket is opened and closed.
+fn balanced(codes: &[Code]) -> Range<usize> {
+    // Where each bracket that is open now was opened, over the place where the last stretch may begin.
+    let mut open = vec![0];
+    let mut longest = 0..0;
+    for (at, code) in codes.iter().enumerate() {
+        if code.opens() {
+            open.push(at + 1);
+        } else if code.closes() {
+            open.pop();
+            if open.is_empty() {
+                open.push(at + 1);
+            }
+        }
+        let start = *open.last().expect("one is always there");
+        // A stretch inside of a bracket that stays open counts from that bracket on.
+        if at + 1 - start > longest.len() {
+            longest = start..at + 1;
+        }
+    }
+    longest
+}
+
+/// Cuts a match at the ends of lines on both sides.
+fn cut_lines(
     corpus: &Corpus,
     range: Range<usize>,
     distance: usize,

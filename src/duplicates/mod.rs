@@ -114,6 +114,7 @@ pub fn duplicates(
     rank::order(&mut drafts, asked.order);
     let (mut kept, left): (Vec<Draft>, Vec<Draft>) =
         drafts.into_iter().partition(|draft| draft.omission.is_none_or(includes));
+    rank::uncovered(&mut kept);
     if let Some(id) = &query.cluster {
         kept.extend(left.iter().cloned());
         kept = vec![rank::find_cluster(kept, id)?];

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::code::Region;
+use super::code::{Code, Region};
 use crate::parse::{self, Definition, DefinitionKind, Token};
 use crate::types::{Language, LineRange, Place};
 
@@ -33,6 +33,10 @@ pub(super) fn definitions<'a>(
     place: Place,
 ) -> Vec<Placed<'a>> {
     let definitions = &lexed.outline.definitions;
+    let built = match language {
+        Language::C | Language::Cpp => built_for_tests(text),
+        _ => Vec::new(),
+    };
     let mut placed: Vec<Placed<'a>> = Vec::with_capacity(definitions.len());
     for definition in definitions {
         let token =
@@ -42,7 +46,11 @@ pub(super) fn definitions<'a>(
         let is_test = match language {
             Language::Rust => is_rust_test(definition, text),
             // Self-tests stand beside what they test.
-            Language::C | Language::Cpp => definition.name.starts_with("test_"),
+            Language::C | Language::Cpp => {
+                let line = rows.line(definition.head);
+                definition.name.starts_with("test_")
+                    || built.iter().any(|lines| lines.contains(&line))
+            }
             _ => false,
         };
         let place = match parent {
@@ -83,6 +91,29 @@ pub(super) fn definitions<'a>(
         }
     }
     placed
+}
+
+/// Lines that a C compiler sees only when tests are built: those under a condition that says `TEST`.
+fn built_for_tests(text: &str) -> Vec<Range<u32>> {
+    let mut found = Vec::new();
+    // Of each open condition the line below it, when it asks for tests.
+    let mut open: Vec<Option<u32>> = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let Some(directive) = text.trim_start().strip_prefix('#').map(str::trim_start) else {
+            continue;
+        };
+        let asks = directive.contains("TEST") && !directive.contains('!');
+        if directive.starts_with("ifndef") {
+            open.push(None);
+        } else if directive.starts_with("if") {
+            open.push(asks.then_some(line + 1));
+        } else if directive.starts_with("el") {
+            found.extend(open.last_mut().and_then(Option::take).map(|start| start..line));
+        } else if directive.starts_with("endif") {
+            found.extend(open.pop().flatten().map(|start| start..line));
+        }
+    }
+    found
 }
 
 /// Whether attributes make a Rust item part of the tests.
@@ -189,13 +220,43 @@ pub(super) fn implements(definition: &Definition, text: &str) -> bool {
     head.contains("@Override") || head.split_whitespace().any(|word| word == "override")
 }
 
+/// How many definitions, from the first on, lie within some tokens.
+pub(super) fn count_within(tokens: &Range<usize>, placed: &[Placed]) -> usize {
+    let within = |one: &&Placed| tokens.start <= one.tokens.start && one.tokens.end <= tokens.end;
+    placed.iter().take_while(within).count()
+}
+
 /// Whether one of some definitions makes up most of what some tokens hold: it is compared, not its shell.
-pub(super) fn is_shell(tokens: &Range<usize>, inside: &[Placed]) -> bool {
+pub(super) fn is_shell(tokens: &Range<usize>, placed: &[Placed]) -> bool {
     const MOST: f32 = 0.8;
-    let within =
-        |inner: &&Placed| tokens.start <= inner.tokens.start && inner.tokens.end <= tokens.end;
-    let most = |inner: &Placed| inner.tokens.len() as f32 >= MOST * tokens.len() as f32;
-    inside.iter().take_while(within).any(most)
+    let inside = &placed[..count_within(tokens, placed)];
+    inside.iter().any(|inner| inner.tokens.len() as f32 >= MOST * tokens.len() as f32)
+}
+
+/// Words that make code do one thing or another, in any language.
+const BRANCHES: &[&str] = &[
+    "if", "else", "elif", "elsif", "elseif", "unless", "for", "foreach", "while", "until", "loop",
+    "do", "match", "switch", "case", "when", "guard", "try", "catch", "except", "rescue", "select",
+];
+
+/// Whether a function's body is one short statement without a branch.
+pub(super) fn is_thin(placed: &Placed, codes: &[Code], rows: &[u32]) -> bool {
+    const TOKENS: usize = 40;
+    const LINES: usize = 4;
+    let body = placed.body..placed.tokens.end;
+    if body.len() > TOKENS {
+        return false;
+    }
+    let branches: Vec<Code> = BRANCHES.iter().map(|word| Code::fixed(word.as_bytes())).collect();
+    let end = Code::fixed(b";");
+    let codes = &codes[body.clone()];
+    let ends = codes.iter().filter(|code| **code == end).count();
+    let lines = rows.windows(2).filter(|row| {
+        row[0] < row[1] && (body.start as u32..body.end as u32).contains(&row[0])
+    });
+    // Where no sign ends a statement a line does; the closing bracket or the documentation has another.
+    let lines_max = if ends == 0 { 2 } else { LINES };
+    ends <= 1 && lines.count() <= lines_max && !codes.iter().any(|code| branches.contains(code))
 }
 
 /// Whether it is a function that does something.

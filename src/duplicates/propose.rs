@@ -149,6 +149,7 @@ fn behaviour_group(
         pieces: units.iter().map(piece).collect(),
         medoid,
         similarity,
+        likeness: similarity.0,
         boilerplate: None,
     }
 }

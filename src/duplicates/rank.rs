@@ -1,6 +1,9 @@
 //! Here are groups: what is said about each, and which are worth a reader's time first?
 
-use super::code::Corpus;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::code::{Corpus, Level};
 use super::find::{Group, Piece};
 use super::report::{ClusterOrder, CopyKind, Omission};
 use super::shape;
@@ -29,7 +32,7 @@ pub(super) struct Draft<'a> {
 /// What is said about a group.
 pub(super) fn draft<'a>(corpus: &Corpus, group: &'a Group, verdicts: &Verdicts) -> Draft<'a> {
     let medoid = &group.pieces[group.medoid];
-    let lines = spare_lines(group);
+    let lines = spare_lines(corpus, group);
     let omission = by_place(group.place).or(group.boilerplate.map(|_| Omission::Boilerplate));
     let (hash, members) = (hex(medoid.hash), group.pieces.len());
     let (judged, said) = verdicts.on(&hash, members).unzip();
@@ -71,11 +74,11 @@ fn by_place(place: Place) -> Option<Omission> {
     }
 }
 
-/// Lines that could go if a group became one piece: those of all members but the medoid, as far as
-/// they are alike.
-fn spare_lines(group: &Group) -> usize {
+/// Lines with code that could go if a group became one piece: those of all members but the medoid, as
+/// far as they are alike.
+fn spare_lines(corpus: &Corpus, group: &Group) -> usize {
     let others = group.pieces.iter().enumerate().filter(|(at, _)| *at != group.medoid);
-    let lines = |piece: &Piece| (piece.lines.end - piece.lines.start + 1) as f32;
+    let lines = |piece: &Piece| corpus.code_lines(piece.file, piece.lines) as f32;
     let spare: f32 = others.map(|(_, piece)| lines(piece) * piece.similarity).sum();
     spare.round() as usize
 }
@@ -93,29 +96,62 @@ fn payoff(corpus: &Corpus, group: &Group) -> f32 {
     const FRAGMENT: f32 = 0.6;
     /// What shares no name at all is worth this much of what shares all.
     const STRANGERS: f32 = 0.3;
+    let medoid = &group.pieces[group.medoid];
+    let tokens = medoid.tokens.len() as f32;
+    let is_fragment = group.kind == CopyKind::Fragment;
+    let enough = if is_fragment { 2.0 * ENOUGH } else { ENOUGH };
+    let size = tokens / LINE_TOKENS * (tokens / enough).min(1.0);
+    let further = (independent(group) as f32 - 1.0).powf(FURTHER);
+    let kind = if is_fragment { FRAGMENT } else { 1.0 };
+    let names = shape::shared_names(corpus, &group.pieces, group.medoid);
+    let names = STRANGERS + (1.0 - STRANGERS) * names;
+    size * further * group.likeness.powi(2) * kind * names * circumstances(corpus, group)
+}
+
+/// Members that count: of fragments in one function one, which a reader sees together, but never fewer
+/// than two.
+fn independent(group: &Group) -> usize {
+    let mut around: Vec<(usize, &str)> = Vec::new();
+    for piece in &group.pieces {
+        match (&piece.symbol, group.kind) {
+            (Some(symbol), CopyKind::Fragment) => around.push((piece.file, symbol)),
+            _ => return group.pieces.len(),
+        }
+    }
+    around.sort_unstable();
+    around.dedup();
+    around.len().max(2)
+}
+
+/// What makes a group more or less worth a reader's time, whatever its size.
+fn circumstances(corpus: &Corpus, group: &Group) -> f32 {
     /// Members of one file are seen by whoever edits it.
     const ONE_FILE: f32 = 0.8;
     /// Overloads of one name do the same for other types; languages without generics demand them.
     const OVERLOADS: f32 = 0.3;
-    let medoid = &group.pieces[group.medoid];
-    let is_one_file = group.pieces.iter().all(|piece| piece.file == medoid.file);
-    let further = (group.pieces.len() as f32 - 1.0).powf(FURTHER);
-    let kind = if group.kind == CopyKind::Fragment { FRAGMENT } else { 1.0 };
-    let names =
-        STRANGERS + (1.0 - STRANGERS) * shape::shared_names(corpus, &group.pieces, group.medoid);
-    let place = match is_one_file {
-        true if are_overloads(&group.pieces) => OVERLOADS,
-        true => ONE_FILE,
-        false => 1.0,
+    /// A function of the same name elsewhere is one that somebody took along.
+    const NAMESAKES: f32 = 1.5;
+    const NAMESAKES_LIKENESS: f32 = 0.9;
+    /// Methods that only hand on leave little to take out.
+    const THIN: f32 = 0.4;
+    let pieces = &group.pieces;
+    let file = pieces[0].file;
+    let is_one_file = pieces.iter().all(|piece| piece.file == file);
+    let are_namesakes = are_namesakes(pieces);
+    let unit = |piece: &Piece| piece.unit.map(|unit| &corpus.units[unit]);
+    let is_function = unit(&pieces[0]).is_some_and(|unit| unit.level == Level::Function);
+    let place = match (is_one_file, are_namesakes) {
+        (true, true) => OVERLOADS,
+        (true, false) => ONE_FILE,
+        (false, true) if is_function && group.likeness >= NAMESAKES_LIKENESS => NAMESAKES,
+        (false, _) => 1.0,
     };
-    let tokens = medoid.tokens.len() as f32;
-    let enough = if group.kind == CopyKind::Fragment { 2.0 * ENOUGH } else { ENOUGH };
-    let size = tokens / LINE_TOKENS * (tokens / enough).min(1.0);
-    size * further * group.similarity.0.powi(2) * kind * names * place
+    let is_thin = pieces.iter().all(|piece| unit(piece).is_some_and(|unit| unit.is_thin));
+    if is_thin { place * THIN } else { place }
 }
 
-/// Whether pieces of one file are whole and have one name.
-fn are_overloads(pieces: &[Piece]) -> bool {
+/// Whether pieces are whole and have one name.
+fn are_namesakes(pieces: &[Piece]) -> bool {
     let name = &pieces[0].symbol;
     name.is_some() && pieces.iter().all(|piece| piece.unit.is_some() && piece.symbol == *name)
 }
@@ -135,6 +171,41 @@ pub(super) fn order(drafts: &mut [Draft], order: ClusterOrder) {
                 let place = |draft: &Draft| draft.group.pieces[0].tokens.start;
                 place(a).cmp(&place(b))
             })
+    });
+}
+
+/// Drops, of drafts in order, fragments that repeat what stands in two members of one before them.
+pub(super) fn uncovered(drafts: &mut Vec<Draft>) {
+    const MOST: f32 = 0.5;
+    let mut taken: HashMap<usize, Vec<(Range<usize>, usize)>> = HashMap::new();
+    let mut number = 0;
+    drafts.retain(|draft| {
+        number += 1;
+        let pieces = &draft.group.pieces;
+        let mut together: HashMap<usize, usize> = HashMap::new();
+        for piece in pieces {
+            let mut groups: Vec<usize> = taken
+                .get(&piece.file)
+                .into_iter()
+                .flatten()
+                .filter(|(tokens, _)| {
+                    let (start, end) =
+                        (tokens.start.max(piece.tokens.start), tokens.end.min(piece.tokens.end));
+                    end.saturating_sub(start) as f32 >= MOST * piece.tokens.len() as f32
+                })
+                .map(|(_, group)| *group)
+                .collect();
+            groups.dedup();
+            groups.into_iter().for_each(|group| *together.entry(group).or_default() += 1);
+        }
+        let is_new = draft.group.kind != CopyKind::Fragment
+            || together.values().all(|count| *count < pieces.len());
+        if is_new {
+            for piece in pieces {
+                taken.entry(piece.file).or_default().push((piece.tokens.clone(), number));
+            }
+        }
+        is_new
     });
 }
 

@@ -40,7 +40,19 @@ fn place(catalog: &Catalog, at: usize) -> Place {
         let (stem, extension) = path.rsplit_once('.').unwrap_or((path, ""));
         BUNDLES.iter().any(|mark| has(&format!("{stem}{mark}{extension}")))
     };
-    if row.place == Place::Source && (is_bundle || beside()) { Place::Generated } else { row.place }
+    match row.place {
+        // The convention of Perl, taken over by others.
+        Place::Source if path.starts_with("t/") => Place::Test,
+        Place::Source if is_bundle || beside() => Place::Generated,
+        place => place,
+    }
+}
+
+/// Whether a text helps tests and nothing else, wherever it lies.
+fn is_for_tests(language: Language, text: &str) -> bool {
+    const HEAD_BYTES: usize = 4 << 10;
+    let head = text.get(..HEAD_BYTES).unwrap_or(text);
+    language == Language::Go && head.lines().any(|line| line.trim() == "\"testing\"")
 }
 
 /// Reads the files of a generation that `admits` lets in. Uses the threads of the rayon pool it is
@@ -113,7 +125,7 @@ pub(super) fn lex(catalog: &Catalog, at: usize, text: &str) -> parse::Lexed {
     let row = &catalog.files[at].row;
     let dialect = parse::dialect(&row.path, row.language, text);
     parse::lex(dialect, text, LONG_BYTES).unwrap_or_else(|| parse::Lexed {
-        tokens: if is_code(row.language) { plain::tokens(text) } else { Vec::new() },
+        tokens: if is_code(row.language) { plain::tokens(row.language, text) } else { Vec::new() },
         outline: parse::Outline::default(),
         markers: Vec::new(),
     })
@@ -132,52 +144,47 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
     let code =
         |token: &Token| Code::new(token.class, &text[token.start as usize..token.end as usize]);
     let rows = Rows::of(text);
-    let place = place(catalog, at);
+    let place = match place(catalog, at) {
+        Place::Source if is_for_tests(row.language, text) => Place::Test,
+        place => place,
+    };
     let placed = placed::definitions(&lexed, text, &rows, row.language, place);
     let is_marked = placed::is_file_marked(&lexed, text, &rows);
-    let symbols = placed.iter().map(|placed| placed.definition.name.clone()).collect();
     let mut file = FileCode {
         codes: tokens.iter().map(code).collect(),
         rows: rows.first_tokens(tokens),
         units: Vec::new(),
         regions: placed::regions(&placed, tokens.len(), place, is_marked),
-        symbols,
+        symbols: placed.iter().map(|placed| placed.definition.name.clone()).collect(),
     };
-    if !placed.is_empty() && !placed::is_shell(&(0..tokens.len()), &placed) {
+    let whole = 0..tokens.len();
+    if !placed.is_empty() && !placed::is_shell(&whole, &placed) {
         let line = |token: &Token| rows.line(token.start as usize);
         let (first, last) = (tokens.first().map_or(1, line), tokens.last().map_or(1, line));
-        let lines = LineRange { start: first, end: last };
+        let (has_code, is_thin) = file.work(&placed);
         file.units.push(Unit {
             file: 0,
             level: Level::File,
             is_method: false,
-            tokens: 0..tokens.len(),
-            lines,
+            tokens: whole,
+            lines: LineRange { start: first, end: last },
             symbol: None,
             place,
-            has_code: placed.iter().any(placed::has_body),
+            has_code,
+            is_thin,
             implements: false,
             is_marked,
         });
     }
-    let has_code = |at: usize| {
-        let inside = |other: &&Placed| {
-            let (inner, outer) = (&other.tokens, &placed[at].tokens);
-            outer.start <= inner.start && inner.end <= outer.end
-        };
-        placed[at..].iter().take_while(inside).any(placed::has_body)
-    };
-    let is_whole = |(at, one): &(usize, &Placed)| {
-        placed::is_function(one.definition.kind)
-            || !placed::is_shell(&one.tokens, &placed[at + 1..])
-    };
-    file.units.extend(
-        placed
-            .iter()
-            .enumerate()
-            .filter(is_whole)
-            .map(|(at, one)| unit(one, text, is_marked, has_code(at))),
-    );
+    for (at, one) in placed.iter().enumerate() {
+        let is_function = placed::is_function(one.definition.kind);
+        if is_function || !placed::is_shell(&one.tokens, &placed[at + 1..]) {
+            let inside =
+                if is_function { 1 } else { placed::count_within(&one.tokens, &placed[at..]) };
+            let work = file.work(&placed[at..at + inside]);
+            file.units.push(unit(one, text, is_marked, work));
+        }
+    }
     file.units.retain(|unit| {
         let is_small_copy = unit.tokens.len() >= SMALL_TOKENS && unit.line_count() >= SMALL_LINES;
         unit.is_large() || (unit.level == Level::Function && is_small_copy)
@@ -185,7 +192,17 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
     file
 }
 
-fn unit(placed: &Placed, text: &str, is_marked: bool, has_code: bool) -> Unit {
+impl FileCode {
+    /// Whether functions with a body of some size are among some definitions, and whether none of them
+    /// does more than hand on.
+    fn work(&self, placed: &[Placed]) -> (bool, bool) {
+        let mut functions = placed.iter().filter(|one| placed::has_body(one)).peekable();
+        let has_code = functions.peek().is_some();
+        (has_code, functions.all(|one| placed::is_thin(one, &self.codes, &self.rows)))
+    }
+}
+
+fn unit(placed: &Placed, text: &str, is_marked: bool, (has_code, is_thin): (bool, bool)) -> Unit {
     let Placed { definition, .. } = placed;
     let kind = definition.kind;
     let is_function = placed::is_function(kind);
@@ -197,7 +214,8 @@ fn unit(placed: &Placed, text: &str, is_marked: bool, has_code: bool) -> Unit {
         lines: placed.lines,
         symbol: Some(definition.name.clone()).filter(|name| !name.is_empty()),
         place: placed.place,
-        has_code,
+        has_code: has_code || is_function,
+        is_thin,
         implements: is_function && placed::implements(definition, text),
         is_marked: placed.is_marked || is_marked,
     }

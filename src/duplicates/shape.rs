@@ -17,6 +17,12 @@ const IMPLEMENTATION_TOKENS: usize = 40;
 /// What repeats itself is a copy all the same when so many of its names are the same.
 const SAME_NAMES: f32 = 0.5;
 
+/// So many names in common, and a fragment is what it is, whatever else is in it.
+const VERBATIM: f32 = 0.95;
+
+/// Declarations that share so many of their names declare the same thing.
+const DECLARED_NAMES: f32 = 0.8;
+
 /// Members that are compared with the medoid.
 const COMPARED_MAX: usize = 20;
 
@@ -30,8 +36,19 @@ pub(super) fn boilerplate(
 ) -> Option<&'static str> {
     let codes = &corpus.codes[pieces[medoid].tokens.clone()];
     let implements = |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].implements);
+    let is_thin = |piece: &Piece| {
+        let unit = piece.unit.map(|unit| &corpus.units[unit]);
+        unit.is_some_and(|unit| unit.level == Level::Function && unit.is_thin)
+    };
     if kind == CopyKind::Exact {
         None
+    } else if pieces.iter().all(is_thin) {
+        Some("one statement each")
+    } else if kind == CopyKind::Fragment
+        && has_period(codes)
+        && shared_names(corpus, pieces, medoid) < VERBATIM
+    {
+        Some("a pattern within itself")
     } else if is_repetition(codes) && shared_names(corpus, pieces, medoid) < SAME_NAMES {
         Some("one line or branch again and again")
     } else if literals(codes) > LITERALS_MAX {
@@ -40,7 +57,9 @@ pub(super) fn boilerplate(
         && (pieces.iter().all(implements) || are_namesakes(corpus, pieces))
     {
         Some("implementations of one interface")
-    } else if is_declaration(corpus, pieces) {
+    } else if is_declaration(corpus, pieces)
+        && shared_names(corpus, pieces, medoid) < DECLARED_NAMES
+    {
         Some("declarations without code")
     } else {
         None
@@ -54,6 +73,19 @@ pub(super) fn is_repetition(codes: &[Code]) -> bool {
     const DIFFERENT: usize = 32;
     let different = grams(codes).len();
     different < DIFFERENT && (different as f32) < VARIETY * codes.len() as f32
+}
+
+/// Whether code is like itself some tokens further on: the copies are inside of it.
+fn has_period(codes: &[Code]) -> bool {
+    const TOKENS_MAX: usize = 2_000;
+    const SAME: f32 = 0.95;
+    let is_period = |period: usize| {
+        let pairs = codes.iter().zip(&codes[period..]);
+        let all = codes.len() - period;
+        let same = pairs.filter(|(a, b)| a.shape() == b.shape()).count();
+        same as f32 >= SAME * all as f32
+    };
+    codes.len() <= TOKENS_MAX && (4..=codes.len() / 2).any(is_period)
 }
 
 /// Whether pieces are methods of one name in several types: an interface demands them, said or not.
