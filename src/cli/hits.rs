@@ -99,7 +99,10 @@ fn one_line(text: &str) -> String {
 }
 
 /// `bytes` cut where the colours change; `colors` is in order and without overlap.
-fn pieces(bytes: Range<usize>, colors: &[(Range<usize>, Highlight)]) -> Vec<(Style, Range<usize>)> {
+pub(super) fn pieces(
+    bytes: Range<usize>,
+    colors: &[(Range<usize>, Highlight)],
+) -> Vec<(Style, Range<usize>)> {
     let mut pieces = Vec::new();
     let mut at = bytes.start;
     let first = colors.partition_point(|(range, _)| range.end <= bytes.start);

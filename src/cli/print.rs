@@ -227,6 +227,22 @@ impl Line {
     pub(super) fn end(self) -> String {
         self.text
     }
+
+    /// Like [`end`](Self::end), filled up with blanks to the look's width.
+    pub(super) fn padded(self) -> String {
+        // A line that was cut takes its whole width, but where a wide character did not fit.
+        let columns = if self.full { columns(&plain(&self.text)) } else { self.columns };
+        let blank = self.look.width.unwrap_or_default().saturating_sub(columns);
+        self.text + &" ".repeat(blank)
+    }
+}
+
+/// `text` without the sequences that colour it.
+fn plain(text: &str) -> String {
+    let mut pieces = text.split('\u{1b}');
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    plain.extend(pieces.map(|piece| piece.split_once('m').map_or(piece, |(_, text)| text)));
+    plain
 }
 
 /// On which side a column's cells stand.
@@ -377,6 +393,19 @@ mod tests {
         line.push(BOLD, "abcdef");
         line.push(PLAIN, "g");
         assert_eq!(line.end(), "\u{1b}[1mabc…\u{1b}[0m");
+    }
+
+    #[test]
+    fn a_line_is_filled_up() {
+        let padded = |color, text| {
+            let mut line = Line::new(Look { color, width: Some(5) });
+            line.push(BOLD, text);
+            line.padded()
+        };
+        assert_eq!(padded(false, "ab"), "ab   ");
+        assert_eq!(padded(false, "abcdef"), "abcd…");
+        assert_eq!(padded(false, "a漢字漢"), "a漢… ");
+        assert_eq!(padded(true, "a漢字漢"), "\u{1b}[1ma漢…\u{1b}[0m ");
     }
 
     #[test]

@@ -34,6 +34,11 @@ impl Bar {
         Arc::new(move |progress| update(&bar, progress))
     }
 
+    /// Shows what is waited for, when it has no known end.
+    pub(super) fn say(&self, message: &'static str) {
+        self.bar.set_message(message);
+    }
+
     /// Takes the bar away.
     pub(super) fn clear(&self) {
         self.bar.finish_and_clear();

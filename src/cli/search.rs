@@ -77,7 +77,7 @@ pub(super) struct SearchArgs {
 }
 
 /// Parses the name of one of `all`, listing them in help and completions.
-fn names<T: Copy + Clone + Send + Sync + 'static>(
+pub(super) fn names<T: Copy + Clone + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
     from_name: fn(&str) -> Result<T>,

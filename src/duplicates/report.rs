@@ -239,4 +239,6 @@ pub struct Side {
     /// Bytes of `text` that differ from the medoid (the medoid's: from any other shown member), in
     /// order, end-exclusive.
     pub marks: Vec<Range<usize>>,
+    /// Bytes of the medoid's text that differ from this member; empty for the medoid.
+    pub medoid_marks: Vec<Range<usize>>,
 }

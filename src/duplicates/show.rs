@@ -88,14 +88,13 @@ impl<'a> Shown<'a> {
         for (position, at) in named.iter().enumerate() {
             let mut member = self.member(&group.pieces[*at], medoid, group.kind)?;
             if self.sides && (position < SIDES_MAX || *at == group.medoid) {
-                let marked: Vec<Range<usize>> = if *at == group.medoid {
-                    let of_others = changes.iter().take(SIDES_MAX).flatten();
-                    of_others.map(|(ours, _)| ours.clone()).collect()
+                let shown = if *at == group.medoid {
+                    &changes[..changes.len().min(SIDES_MAX)]
                 } else {
-                    let mine = changes.get(position).into_iter().flatten();
-                    mine.map(|(_, theirs)| theirs.clone()).collect()
+                    changes.get(position..=position).unwrap_or_default()
                 };
-                member.side = Some(self.side(&group.pieces[*at], marked)?);
+                let shown = shown.iter().flatten();
+                member.side = Some(self.side(&group.pieces[*at], medoid, shown)?);
             }
             members.push(member);
         }
@@ -218,13 +217,30 @@ impl<'a> Shown<'a> {
             .unwrap_or(""))
     }
 
-    /// A piece's text with the tokens that differ.
-    fn side(&mut self, piece: &Piece, mut marked: Vec<Range<usize>>) -> Result<Side> {
+    /// A piece's text with what of it and of the medoid differs.
+    fn side<'c>(
+        &mut self,
+        piece: &Piece,
+        medoid: &Piece,
+        changes: impl Iterator<Item = &'c (Range<usize>, Range<usize>)>,
+    ) -> Result<Side> {
+        let (ours, theirs): (Vec<Range<usize>>, Vec<Range<usize>>) = changes.cloned().unzip();
+        let (marks, medoid_marks) = if std::ptr::eq(piece, medoid) {
+            (self.marks(medoid, ours)?, Vec::new())
+        } else {
+            (self.marks(piece, theirs)?, self.marks(medoid, ours)?)
+        };
         let language = self.catalog.files[self.corpus.files[piece.file].at].row.language;
+        let text = &self.text(piece.file)?.text;
+        let text = text[bytes_of(text, piece.lines)].to_owned();
+        Ok(Side { language, text, marks, medoid_marks })
+    }
+
+    /// The bytes of some of a piece's tokens in its text, in order and without overlap.
+    fn marks(&mut self, piece: &Piece, mut marked: Vec<Range<usize>>) -> Result<Vec<Range<usize>>> {
         let first = piece.tokens.start - self.corpus.files[piece.file].tokens.start;
-        let lines = piece.lines;
         let text = self.text(piece.file)?;
-        let bytes = bytes_of(&text.text, lines);
+        let bytes = bytes_of(&text.text, piece.lines);
         marked.sort_unstable_by_key(|range| (range.start, range.end));
         let mut marks: Vec<Range<usize>> = Vec::new();
         for range in marked.into_iter().filter(|range| !range.is_empty()) {
@@ -240,7 +256,7 @@ impl<'a> Shown<'a> {
                 _ => marks.push(mark),
             }
         }
-        Ok(Side { language, text: text.text[bytes].to_owned(), marks })
+        Ok(marks)
     }
 
     fn text(&mut self, file: usize) -> Result<&Text> {

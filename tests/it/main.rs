@@ -17,6 +17,7 @@ mod config;
 mod contract;
 mod crash;
 mod duplicates;
+mod duplicates_cli;
 mod embed;
 mod files;
 mod gate;

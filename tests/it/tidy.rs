@@ -98,7 +98,7 @@ const ONE_DOOR: &[(&str, &[&str])] = &[
     ("serde_yaml", &["config", "setup", "duplicates"]),
     ("jsonc_parser", &["setup"]),
     ("toml_edit", &["setup"]),
-    ("textdiff", &["duplicates", "setup"]),
+    ("textdiff", &["cli", "duplicates", "setup"]),
     ("shlex", &["setup"]),
     ("tracing_subscriber", &["log"]),
     ("anyhow", &["cli"]),

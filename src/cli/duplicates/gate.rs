@@ -49,7 +49,9 @@ pub(super) struct GateArgs {
     /// Judge a cluster in `sai-duplicates.yml`: `intentional`, `boilerplate`, `real`, or `none` to take
     /// a verdict back
     #[arg(long, num_args = 2, value_names = ["ID", "VERDICT"])]
-    #[arg(conflicts_with_all = ["fail_on", "baseline", "baseline_from_ref"])]
+    #[arg(conflicts_with_all = [
+        "fail_on", "baseline", "baseline_from_ref", "html", "sarif", "markdown"
+    ])]
     verdict: Option<Vec<String>>,
 
     /// The reason of the verdict
@@ -82,6 +84,11 @@ impl GateArgs {
     /// Whether the command line judges a cluster; then the report is not shown.
     pub(super) fn is_verdict(&self) -> bool {
         self.verdict.is_some()
+    }
+
+    /// Whether the baseline is written; then the report is not shown either.
+    pub(super) fn is_update(&self) -> bool {
+        self.update_baseline
     }
 
     /// Makes `query` a question for the gate, if one is asked for. What was there at another revision
@@ -221,7 +228,9 @@ pub(super) fn ask(
     if !no_index {
         index::make(handle, false, session)?;
     }
-    index::watched(&Bar::start(true), handle.duplicates(query.clone()))
+    let bar = Bar::start(session.globals.quiet);
+    bar.say("comparing code");
+    index::watched(&bar, handle.duplicates(query.clone()))
 }
 
 impl Purpose {
@@ -255,8 +264,8 @@ impl Purpose {
     }
 }
 
-/// Whether the gate lets pass, and each cluster that it does not with the reason.
-fn verdict_text(report: &GateReport, against: Option<&str>) -> String {
+/// Whether the gate lets pass, what counted, and against what: `gate passed: no new copies (12 known)`.
+pub(super) fn outcome(report: &GateReport, against: Option<&str>) -> String {
     let against = against.map_or_else(String::new, |against| format!(", against {against}"));
     let known = format!("{} known", print::number(report.known));
     let untouched = match report.untouched {
@@ -273,7 +282,12 @@ fn verdict_text(report: &GateReport, against: Option<&str>) -> String {
         (FailOn::More(most), false) => format!("{clusters}, more than {}", print::number(most)),
     };
     let passed = if report.passed { "passed" } else { "failed" };
-    let mut text = format!("gate {passed}: {what} {counts}");
+    format!("gate {passed}: {what} {counts}")
+}
+
+/// The outcome, with what fails and why.
+fn verdict_text(report: &GateReport, against: Option<&str>) -> String {
+    let mut text = outcome(report, against);
     for failing in &report.failing {
         let symbol = failing.symbol.as_deref().map_or_else(String::new, |name| format!(" {name}"));
         let place = format!("{}:{}{symbol}", failing.path, failing.line);
