@@ -285,14 +285,16 @@ impl DuplicatesArgs {
             }
             return Ok(print::json(&reply)?);
         }
+        // What fails at the gate is printed, all of it.
+        let count = if reply.gate.is_some() { usize::MAX } else { self.shown() };
         if documents.iter().all(|(_, output)| *output != Output::Stdout) {
             print::out(&match (&self.show, reply.clusters.first()) {
                 (Some(_), Some(cluster)) => show::text(cluster, self.member, session.look)?,
-                _ => table::text(&reply, self.shown(), session.look),
+                _ => table::text(&reply, count, session.look),
             })?;
         }
         if self.show.is_none() && (!session.globals.quiet || reply.clusters.is_empty()) {
-            for line in table::summary(&reply, self.shown(), self.is_of_a_change()) {
+            for line in table::summary(&reply, count, self.is_of_a_change()) {
                 print::tell(&line);
             }
         }
