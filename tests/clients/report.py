@@ -148,6 +148,7 @@ class Check:
         chip = page.locator("#kinds button").first
         wanted = int(chip.inner_text().split()[-1].replace(",", ""))
         chip.click()
+        page.evaluate("document.getElementById('more-filters').open = true")
         self.expect(rows.count() == wanted, "a kind's chip filters")
         page.locator("#reset").click()
         self.expect(rows.count() == count, "reset shows all")
@@ -156,10 +157,10 @@ class Check:
         page.locator("#reset").click()
         page.select_option("#order", "copies")
         copies = [int(text.split()[0].replace(",", ""))
-                  for text in page.locator(".row .facts").all_inner_texts()
-                  for text in [next(l for l in text.split("\n") if "cop" in l)]]
+                  for text in page.locator(".row .copies").all_inner_texts()]
         self.expect(copies == sorted(copies, reverse=True), "the order is by copies")
         page.locator("#reset").click()
+        page.keyboard.press("m")
         pair = page.locator(".pairs button").first
         wanted = int(pair.locator(".amount").inner_text().split()[0].replace(",", ""))
         pair.click()
@@ -186,7 +187,9 @@ def check(page_file: Path, shots: Path | None) -> int:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=os.environ.get("SAI_CHROMIUM") or None, args=["--no-sandbox"]
+            executable_path=os.environ.get("SAI_CHROMIUM") or None,
+            # Containers have neither user namespaces nor much shared memory.
+            args=["--no-sandbox", "--disable-dev-shm-usage"],
         )
         checks = Check(browser, page_file.resolve(), shots)
         for width, height in SIZES:

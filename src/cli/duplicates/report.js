@@ -174,7 +174,7 @@
     el("span", { class: "where" }, el("bdi", { dir: "ltr" }, medoid(cluster).path)),
     el("span", { class: "facts" },
       tags(cluster),
-      el("span", {}, counted(cluster.size, "copy", "copies")),
+      el("span", { class: "copies" }, counted(cluster.size, "copy", "copies")),
       el("span", {}, `alike ${cluster.similarity}`)),
     el("span", { class: "bar", "aria-hidden": "true" }, bar));
     return el("li", {}, button);
@@ -840,7 +840,8 @@
   $("subtitle").textContent = [data.name, `${counted(data.found, "cluster")}`,
     `${number(data.copied_lines)} of ${counted(data.lines, "line")} copied (${data.share})`].filter(Boolean).join(" · ");
   setTheme(remembered() || (dark.matches ? "dark" : "light"));
-  $("more-filters").open = !narrow.matches;
+  // Where there is room for them beside the list.
+  $("more-filters").open = !narrow.matches && window.innerHeight >= 1000;
   fillFilters();
   renderList();
   follow();
