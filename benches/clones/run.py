@@ -2,11 +2,12 @@
 """Runs the tools over a corpus and scores them, language by language, in one run.
 
     run.py CORPUS --sai BINARY --jscpd BINARY_OR_NPM_FOLDER [--languages go,java] [--tools sai,jscpd,baseline] [--json OUT]
-           [--set KEY=VALUE …] [--repeat N] [--predictions FOLDER]
+           [--set KEY=VALUE …] [--repeat N] [--predictions FOLDER] [--mode pairs|closure] [--labelled-only]
 
 Each tool gets a copy of the language's folder, so that an index or a report of one is never an input of another. Prints a table:
 precision, recall by type of clone, F1 over types 1 to 3, unrelated ends of chains that are joined, seconds, speed. `sai` is asked
-for the report as it is by default, with all clusters; making its index is timed apart.
+for the report as it is by default, with all clusters; making its index is timed apart. With --labelled-only, pairs that nobody
+labelled are neither right nor wrong (see bcb.py).
 """
 
 import argparse
@@ -18,12 +19,12 @@ import sys
 import tempfile
 
 from score import read_truth, score
-from tools import JSCPD_MODES, Cost, ask_baseline, ask_jscpd, ask_sai, jscpd_binary, version_of
+from tools import JSCPD_MODES, ask_baseline, ask_jscpd, ask_sai, cheapest, jscpd_binary, version_of
 
 LANGUAGES = ["python", "typescript", "rust", "java", "go"]
-TYPES = ["T1", "T2", "T3", "MT3", "fragment", "cluster"]
+TYPES = ["T1", "T2", "T3", "MT3", "T4", "fragment", "cluster"]
 HEADINGS = [
-    "tool", "language", "P", *TYPES, "F1", "chain ends reported / joined", "wall s", "CPU s", "kLOC/CPU-s",
+    "tool", "language", "P", "wrong", *TYPES, "F1", "chain ends reported / joined", "wall s", "CPU s", "kLOC/CPU-s",
     "index wall s", "index CPU s", "kLOC/CPU-s with index",
 ]  # fmt: skip
 
@@ -44,34 +45,30 @@ def askers(options):
     return found
 
 
-def one_run(corpus, name, ask, language, repeat=1, keep=None):
+def one_run(corpus, name, ask, language, options):
     """The figures of one tool in one language."""
     with tempfile.TemporaryDirectory(prefix="clones-") as scratch:
         root = os.path.join(os.path.realpath(scratch), language)
         shutil.copytree(os.path.join(corpus, "corpus", language), root)
-        answers = [ask(root, language) for _ in range(repeat)]
+        answers = [ask(root, language) for _ in range(options.repeat)]
     answer = answers[0]
     cost = cheapest([one.cost for one in answers])
     index = cheapest([one.index for one in answers]) if answer.index else None
-    below = lambda place: f"corpus/{language}/{place}"
-    for prediction in answer.predictions:
-        for key, value in prediction.items():
-            if key == "members":
-                prediction[key] = [below(place) for place in value]
-            elif key in ("a", "b"):
-                prediction[key] = below(value)
-    if keep:
-        os.makedirs(keep, exist_ok=True)
-        with open(os.path.join(keep, f"{name.replace(' ', '-').replace(',', '')}.{language}.jsonl"), "w", encoding="utf-8") as file:
+    if options.predictions:
+        os.makedirs(options.predictions, exist_ok=True)
+        kept = f"{name.replace(' ', '-').replace(',', '')}.{language}.jsonl"
+        with open(os.path.join(options.predictions, kept), "w", encoding="utf-8") as file:
             file.writelines(json.dumps(prediction) + "\n" for prediction in answer.predictions)
-    figures = score(read_truth(corpus, [language]), answer.predictions, name=name)
+    figures = score(
+        read_truth(corpus, [language]),
+        answer.predictions,
+        root=os.path.join(corpus, "corpus", language),
+        mode=options.mode,
+        only_labelled_negatives=options.labelled_only,
+        name=name,
+    )
     figures |= {"language": language, "cost": vars(cost), "index_cost": vars(index) if index else None}
     return figures | {"remarks": answer.remarks}
-
-
-def cheapest(costs):
-    """The least of each figure over repeated runs: what else ran at the time only ever adds."""
-    return Cost(min(one.wall for one in costs), min(one.cpu for one in costs), min(one.peak_kib for one in costs))
 
 
 def pooled(runs):
@@ -81,9 +78,10 @@ def pooled(runs):
     for kind in TYPES:
         counts = [one["recall"][kind] for one in runs if kind in one["recall"]]
         hits, there = sum(one["hit"] for one in counts), sum(one["n"] for one in counts)
-        recall[kind] = {"hit": hits, "n": there, "recall": hits / max(1, there)}
+        if counts:
+            recall[kind] = {"hit": hits, "n": there, "recall": hits / there}
     right, wrong = total(lambda one: one["tp"]), total(lambda one: one["fp"])
-    core = [recall[kind] for kind in ("T1", "T2", "T3")]
+    core = [recall[kind] for kind in ("T1", "T2", "T3") if kind in recall]
     found = sum(one["hit"] for one in core) / max(1, sum(one["n"] for one in core))
     precision = right / max(1, right + wrong)
     chains = [[int(part) for part in one["clusters"]["chain_unrelated_joined"].split("/")] for one in runs]
@@ -110,15 +108,18 @@ def row(figures):
     cost, index, lines = figures["cost"], figures["index_cost"], figures["loc"] / 1000
     joined, ends = figures["clusters"]["chain_unrelated_joined"].split("/")
     recall = [f"{figures['recall'][kind]['recall']:.3f}" if kind in figures["recall"] else "" for kind in TYPES]
-    cells = [figures["name"], figures["language"], f"{figures['precision']:.4f}", *recall, f"{figures['f1']:.3f}"]
-    cells += [f"{figures['chain_unrelated_reported']} / {joined} of {ends}", f"{cost['wall']:.2f}", f"{cost['cpu']:.2f}"]
+    cells = [figures["name"], figures["language"], f"{figures['precision']:.4f}", f"{figures['fp']}", *recall, f"{figures['f1']:.3f}"]
+    cells.append(f"{figures['chain_unrelated_reported']} / {joined} of {ends}" if int(ends) else "")
+    cells += [f"{cost['wall']:.2f}", f"{cost['cpu']:.2f}"]
     cells.append(f"{lines / cost['cpu']:.0f}" if cost["cpu"] else "")
     cells += [f"{index['wall']:.2f}", f"{index['cpu']:.2f}", f"{lines / (cost['cpu'] + index['cpu']):.0f}"] if index else [""] * 3
     return cells
 
 
 def table(rows):
-    lines = [HEADINGS, ["---", "---", *["--:"] * (len(HEADINGS) - 2)], *rows]
+    """Markdown; a column that no tool has anything in is left out."""
+    shown = [at for at in range(len(HEADINGS)) if any(cells[at] for cells in rows)]
+    lines = [[cells[at] for at in shown] for cells in [HEADINGS, ["---", "---", *["--:"] * (len(HEADINGS) - 2)], *rows]]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
@@ -131,7 +132,9 @@ def main():
     parser.add_argument("--languages", default=",".join(LANGUAGES))
     parser.add_argument("--tools", default="sai,jscpd,baseline")
     parser.add_argument("--repeat", type=int, default=1, help="runs of each question; the cheapest is shown")
-    parser.add_argument("--predictions", metavar="FOLDER", help="keep what the tools said, as lines for score.py")
+    parser.add_argument("--predictions", metavar="FOLDER", help="keep what the tools said, for score.py --root")
+    parser.add_argument("--mode", default="pairs", choices=["pairs", "closure"], help="what recall and precision are of")
+    parser.add_argument("--labelled-only", action="store_true", help="wrong are pairs labelled as no clones, no others")
     parser.add_argument("--json", metavar="OUT")
     options = parser.parse_args()
     asked, all_runs, rows = askers(options), [], []
@@ -141,7 +144,7 @@ def main():
     for name, ask in asked:
         runs = []
         for language in options.languages.split(","):
-            runs.append(one_run(corpus, name, ask, language, options.repeat, options.predictions))
+            runs.append(one_run(corpus, name, ask, language, options))
             print(name, language, "done", file=sys.stderr)
         all_runs += runs
         rows += [row(one) for one in runs]

@@ -55,6 +55,11 @@ def measured(command, accepted=(0,), folder=None):
         return output.read(), Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 
 
+def cheapest(costs):
+    """The least of each figure over repeated runs: what else ran at the time only ever adds."""
+    return Cost(min(one.wall for one in costs), min(one.cpu for one in costs), min(one.peak_kib for one in costs))
+
+
 def region(path, start, end):
     return f"{path}:{start}-{end}"
 
