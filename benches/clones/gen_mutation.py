@@ -24,7 +24,7 @@ import re
 import sys
 
 from mutations import OPERATORS, TYPE_OF, donors_of, mutate
-from syntax import LANGUAGES, grams, jaccard, parse, similarities, tokens, walk, wrap
+from syntax import LANGUAGES, grams, parse, similarities, tokens, walk, wrap
 
 SKIPPED = re.compile(
     r"(^|/)(tests?|testing|testdata|__tests__|locale|migrations|vendor|gis/tests|examples?)(/|$)"

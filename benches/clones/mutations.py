@@ -329,7 +329,9 @@ def lay_out_anew(rng, language, source, function):
     for node in walk(function):
         if node.type in STRINGS and node.end_point[0] > node.start_point[0]:
             in_string.update(row - function.start_point[0] for row in range(node.start_point[0] + 1, node.end_point[0] + 1))
-    unit = "\t" if language != "python" and rng.random() < 0.4 else " " * rng.choice([2, 3] if language == "python" else [2, 3, 8])
+    unit = (
+        "\t" if language != "python" and rng.random() < 0.4 else " " * rng.choice([2, 3] if language == "python" else [2, 3, 8])
+    )
     indents = [
         len(line) - len(line.lstrip())
         for at, line in enumerate(lines)

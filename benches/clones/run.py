@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 from score import read_truth, score
-from tools import JSCPD_MODES, ask_baseline, ask_jscpd, ask_sai, cheapest, jscpd_binary, version_of
+from tools import JSCPD_MODES, ask_baseline, ask_jscpd, cheapest, indexed_and_asked, jscpd_binary, version_of
 
 LANGUAGES = ["python", "typescript", "rust", "java", "go"]
 TYPES = ["T1", "T2", "T3", "MT3", "T4", "fragment", "cluster"]
@@ -34,7 +34,7 @@ def askers(options):
     wanted, found = options.tools.split(","), []
     if "sai" in wanted and options.sai:
         more = [word for setting in options.set for word in ("--set", setting)]
-        found.append(("sai", lambda root, language: ask_sai(options.sai, root, more)))
+        found.append(("sai", lambda root, language: indexed_and_asked(options.sai, root, more)))
     if "jscpd" in wanted and options.jscpd:
         binary = jscpd_binary(options.jscpd)
         found += [
@@ -108,7 +108,14 @@ def row(figures):
     cost, index, lines = figures["cost"], figures["index_cost"], figures["loc"] / 1000
     joined, ends = figures["clusters"]["chain_unrelated_joined"].split("/")
     recall = [f"{figures['recall'][kind]['recall']:.3f}" if kind in figures["recall"] else "" for kind in TYPES]
-    cells = [figures["name"], figures["language"], f"{figures['precision']:.4f}", f"{figures['fp']}", *recall, f"{figures['f1']:.3f}"]
+    cells = [
+        figures["name"],
+        figures["language"],
+        f"{figures['precision']:.4f}",
+        f"{figures['fp']}",
+        *recall,
+        f"{figures['f1']:.3f}",
+    ]
     cells.append(f"{figures['chain_unrelated_reported']} / {joined} of {ends}" if int(ends) else "")
     cells += [f"{cost['wall']:.2f}", f"{cost['cpu']:.2f}"]
     cells.append(f"{lines / cost['cpu']:.0f}" if cost["cpu"] else "")
@@ -155,7 +162,12 @@ def main():
     if options.json:
         versions = {"sai": options.sai and version_of(options.sai)}
         versions["jscpd"] = options.jscpd and version_of(jscpd_binary(options.jscpd))
-        about = {"corpus": os.path.basename(corpus), "versions": versions, "load": os.getloadavg(), "python": platform.python_version()}
+        about = {
+            "corpus": os.path.basename(corpus),
+            "versions": versions,
+            "load": os.getloadavg(),
+            "python": platform.python_version(),
+        }
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"about": about, "runs": all_runs}, file, indent=1)
 

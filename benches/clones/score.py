@@ -318,7 +318,9 @@ def main():
     parser.add_argument("--min-cover", type=float, default=0.7)
     parser.add_argument("--min-score", type=float, help="pairs of a lower score are passed over")
     parser.add_argument("--seconds", type=float, help="how long the tool took")
-    parser.add_argument("--bcb", action="store_true", help="wrong are labelled negatives only (BigCloneBench: the rest is unlabelled)")
+    parser.add_argument(
+        "--bcb", action="store_true", help="wrong are labelled negatives only (BigCloneBench: the rest is unlabelled)"
+    )
     parser.add_argument("--name", default="")
     parser.add_argument("--json")
     parser.add_argument("--quiet", action="store_true")
@@ -327,9 +329,7 @@ def main():
     predictions = (
         one for one in read_lines(options.pred) if options.min_score is None or one.get("score", 1) >= options.min_score
     )
-    figures = score(
-        truth, predictions, options.root, options.mode, options.min_cover, options.bcb, options.name, options.seconds
-    )
+    figures = score(truth, predictions, options.root, options.mode, options.min_cover, options.bcb, options.name, options.seconds)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(figures, file, indent=1)

@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 
-from tools import JSCPD_MODES, Cost, ask_jscpd, ask_sai, cheapest, jscpd_binary, version_of
+from tools import JSCPD_MODES, Cost, ask_jscpd, ask_sai, cheapest, index_with_sai, jscpd_binary, version_of
 
 EXTENSIONS = frozenset(".py .ts .tsx .js .mjs .cjs .rs .java .go .c .h .cc .cpp .hpp .cs .kt .rb .php .swift .scala".split())
 LARGEST_FILE = 1_000_000
@@ -81,11 +81,13 @@ def times(options):
             yield name, cheapest([one.cost for one in answers]), f"{len(answers[0].predictions)} pairs"
     if options.sai:
         more = [word for setting in options.set for word in ("--set", setting)]
+        index = cheapest([index_with_sai(options.sai, tree, more) for _ in range(options.repeat)])
+        yield "sai index", index, ""
         answers = [ask_sai(options.sai, tree, more) for _ in range(options.repeat)]
-        index, cost = cheapest([one.index for one in answers]), cheapest([one.cost for one in answers])
-        shown = f"{len(answers[0].predictions)} clusters"
-        both = Cost(index.wall + cost.wall, index.cpu + cost.cpu, max(index.peak_kib, cost.peak_kib))
-        yield from [("sai index", index, ""), ("sai duplicates", cost, shown), ("sai index and duplicates", both, shown)]
+        cost, shown = cheapest([one.cost for one in answers]), f"{len(answers[0].predictions)} clusters"
+        yield "sai duplicates", cost, shown
+        peak = max(index.peak_kib, cost.peak_kib)
+        yield "sai index and duplicates", Cost(index.wall + cost.wall, index.cpu + cost.cpu, peak), shown
         shutil.rmtree(os.path.join(tree, ".index"), ignore_errors=True)
 
 
@@ -106,12 +108,13 @@ def main():
     versions = {"sai": options.sai and version_of(options.sai)}
     versions["jscpd"] = options.jscpd and version_of(jscpd_binary(options.jscpd))
     load = os.getloadavg()
-    found = list(times(options))
     print(f"{lines:,} lines, {files:,} files; load before {load[0]:.1f}\n")
     print("| tool | wall s | CPU s | kLOC/s | kLOC/CPU-s | peak MiB | found |\n| --- | --: | --: | --: | --: | --: | --- |")
-    for name, cost, said in found:
+    found = []
+    for name, cost, said in times(options):
         speed = f"{lines / 1000 / cost.wall:.0f} | {lines / 1000 / cost.cpu:.0f}"
-        print(f"| {name} | {cost.wall:.2f} | {cost.cpu:.2f} | {speed} | {cost.peak_kib / 1024:.0f} | {said} |")
+        print(f"| {name} | {cost.wall:.2f} | {cost.cpu:.2f} | {speed} | {cost.peak_kib / 1024:.0f} | {said} |", flush=True)
+        found.append((name, cost, said))
     if options.json:
         rows = [{"name": name, **vars(cost), "found": said} for name, cost, said in found]
         with open(options.json, "w", encoding="utf-8") as file:

@@ -34,9 +34,7 @@ LANGUAGES = {
         tree_sitter_typescript.language_typescript(), "ts", ["function_declaration", "method_definition"], ["statement_block"]
     ),
     "java": language(tree_sitter_java.language(), "java", ["method_declaration"], ["block", "constructor_body"]),
-    "go": language(
-        tree_sitter_go.language(), "go", ["function_declaration", "method_declaration"], ["block", "statement_list"]
-    ),
+    "go": language(tree_sitter_go.language(), "go", ["function_declaration", "method_declaration"], ["block", "statement_list"]),
 }
 
 IDENTIFIERS = frozenset(

@@ -15,7 +15,7 @@ from speed import lay
 from syntax import grams, jaccard, parse, tokens
 from tools import measured
 
-SAMPLE = '''def weigh(items, limit):
+SAMPLE = """def weigh(items, limit):
     # what fits
     total = 0
     names = []
@@ -32,7 +32,7 @@ SAMPLE = '''def weigh(items, limit):
     share = total / limit
     rest = limit - total
     return total, count, share, rest
-'''
+"""
 
 
 def folder_of(case, functions, pairs):
@@ -94,7 +94,10 @@ class Scoring(unittest.TestCase):
         self.assertEqual((found["fp"], found["neutral"]), (0, 1))
 
     def test_the_closure_joins_what_pairs_do_not_say(self):
-        pairs = [{"a": "corpus/go/a.go:1-10", "b": "corpus/go/b.go:1-10"}, {"a": "corpus/go/b.go:1-10", "b": "corpus/go/a.go:21-30"}]
+        pairs = [
+            {"a": "corpus/go/a.go:1-10", "b": "corpus/go/b.go:1-10"},
+            {"a": "corpus/go/b.go:1-10", "b": "corpus/go/a.go:21-30"},
+        ]
         self.assertEqual(self.figures(*pairs)["neg_hits"]["hit"], 0)
         self.assertEqual(self.figures(*pairs, mode="closure")["neg_hits"]["hit"], 1)
 

@@ -3,6 +3,7 @@
 Times are of the whole process with its children: wall, CPU (user and system), and the peak memory of the largest process.
 """
 
+import collections
 import glob
 import json
 import os
@@ -60,13 +61,25 @@ def cheapest(costs):
     return Cost(min(one.wall for one in costs), min(one.cpu for one in costs), min(one.peak_kib for one in costs))
 
 
+def indexed_and_asked(binary, root, more=()):
+    """As `ask_sai`, with the index made before."""
+    index = index_with_sai(binary, root, more)
+    answer = ask_sai(binary, root, more)
+    answer.index = index
+    return answer
+
+
 def region(path, start, end):
     return f"{path}:{start}-{end}"
 
 
+def index_with_sai(binary, root, more=()):
+    """What making the index from nothing costs."""
+    return measured([binary, "--root", root, "--quiet", "index", "--force", *more])[1]
+
+
 def ask_sai(binary, root, more=()):
-    """All clusters of the report as it is by default. Status 1 is "nothing found"."""
-    _, index = measured([binary, "--root", root, "--quiet", "index", "--force"])
+    """All clusters of the report as it is by default, from the index that is there. Status 1 is "nothing found"."""
     output, cost = measured([binary, "--root", root, "--quiet", "duplicates", "--json", "-n", "0", *more], accepted=(0, 1))
     reply = json.loads(output)
     clusters = reply["clusters"]
@@ -79,10 +92,8 @@ def ask_sai(binary, root, more=()):
         }
         for cluster in clusters
     ]
-    kinds = {}
-    for cluster in clusters:
-        kinds[cluster.get("kind", "?")] = kinds.get(cluster.get("kind", "?"), 0) + 1
-    return Answer(predictions, cost, index, {"clusters": kinds, "left_out": reply.get("left_out", [])})
+    kinds = collections.Counter(cluster.get("kind", "?") for cluster in clusters)
+    return Answer(predictions, cost, remarks={"clusters": kinds, "left_out": reply.get("left_out", [])})
 
 
 def ask_jscpd(binary, root, more=()):
