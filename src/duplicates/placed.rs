@@ -251,9 +251,9 @@ pub(super) fn is_thin(placed: &Placed, codes: &[Code], rows: &[u32]) -> bool {
     let end = Code::fixed(b";");
     let codes = &codes[body.clone()];
     let ends = codes.iter().filter(|code| **code == end).count();
-    let lines = rows.windows(2).filter(|row| {
-        row[0] < row[1] && (body.start as u32..body.end as u32).contains(&row[0])
-    });
+    let lines = rows
+        .windows(2)
+        .filter(|row| row[0] < row[1] && (body.start as u32..body.end as u32).contains(&row[0]));
     // Where no sign ends a statement a line does; the closing bracket or the documentation has another.
     let lines_max = if ends == 0 { 2 } else { LINES };
     ends <= 1 && lines.count() <= lines_max && !codes.iter().any(|code| branches.contains(code))

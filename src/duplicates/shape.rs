@@ -14,6 +14,9 @@ const LITERALS_MAX: f32 = 0.6;
 /// An implementation of somebody else's demand has more tokens than this when it is worth sharing.
 const IMPLEMENTATION_TOKENS: usize = 40;
 
+/// A function of one statement with more tokens than this has a head that says something.
+const THIN_TOKENS: usize = 60;
+
 /// What repeats itself is a copy all the same when so many of its names are the same.
 const SAME_NAMES: f32 = 0.5;
 
@@ -42,7 +45,7 @@ pub(super) fn boilerplate(
     };
     if kind == CopyKind::Exact {
         None
-    } else if pieces.iter().all(is_thin) {
+    } else if codes.len() < THIN_TOKENS && pieces.iter().all(is_thin) {
         Some("one statement each")
     } else if kind == CopyKind::Fragment
         && has_period(codes)
