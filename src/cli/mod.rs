@@ -111,7 +111,7 @@ struct Globals {
 enum Command {
     Search(search::SearchArgs),
     Similar(similar::SimilarArgs),
-    Duplicates(duplicates::DuplicatesArgs),
+    Duplicates(Box<duplicates::DuplicatesArgs>),
     Index(index::IndexArgs),
     Sync(sync::SyncArgs),
     Refresh(refresh::RefreshArgs),

@@ -35,7 +35,7 @@ pub(super) fn totals(corpus: &Corpus, catalog: &Catalog, drafts: &[Draft]) -> To
             }
         }
     }
-    let all = |lines: Vec<LineRange>| union(lines).iter().map(count).sum::<usize>();
+    let all = |lines: Vec<LineRange>| union(lines).into_iter().map(count).sum::<usize>();
     let with_code = |(file, lines)| {
         let lines = union(lines);
         lines.iter().map(|lines| corpus.code_lines(file, *lines)).sum::<usize>()
@@ -47,7 +47,7 @@ pub(super) fn totals(corpus: &Corpus, catalog: &Catalog, drafts: &[Draft]) -> To
     }
 }
 
-fn count(lines: &LineRange) -> usize {
+fn count(lines: LineRange) -> usize {
     (lines.end - lines.start + 1) as usize
 }
 
@@ -73,7 +73,7 @@ mod tests {
         let lines = |start, end| LineRange { start, end };
         let together = union(vec![lines(5, 9), lines(1, 3), lines(8, 10), lines(6, 7)]);
         assert_eq!(together, [lines(1, 3), lines(5, 10)]);
-        assert_eq!(union(vec![lines(1, 1), lines(2, 2)]).iter().map(count).sum::<usize>(), 2);
+        assert_eq!(union(vec![lines(1, 1), lines(2, 2)]).into_iter().map(count).sum::<usize>(), 2);
         assert!(union(Vec::new()).is_empty());
     }
 }

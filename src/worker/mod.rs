@@ -79,9 +79,12 @@ impl Handle {
         self.ask(Request::Similar, query, Some(self.request_time_max))
     }
 
-    /// Which code repeats?
+    /// Which code repeats? All code is compared with all, beside the worker: it may take longer than
+    /// other requests.
     pub fn duplicates(&self, query: DuplicatesQuery) -> Pending<DuplicatesReply> {
-        self.ask(Request::Duplicates, query, Some(self.request_time_max))
+        const LONGER: u32 = 10;
+        let allowed = self.request_time_max.saturating_mul(LONGER);
+        self.ask(Request::Duplicates, query, Some(allowed))
     }
 
     /// What is in the index, and how fresh is it?

@@ -144,16 +144,12 @@ fn message(cluster: &Cluster, failing: Option<&str>, linked: &[String]) -> Strin
     let kind = cluster.kind;
     let failing = failing.map(|reason| format!("{}: ", phrases::sentence(reason)));
     let failing = failing.unwrap_or_default();
-    let mut text = format!("{failing}{size} {kind} copies{of}; {lines} could go. Also at ");
-    text.push_str(&linked.join(", "));
+    let also = linked.join(", ");
     let more = cluster.size.saturating_sub(1 + linked.len());
-    if more > 0 {
-        text.push_str(&format!(" and {} more", print::number(more)));
-    }
-    if let Some(differences) = phrases::differences(cluster) {
-        text.push_str(&format!(". They {}", link_text(&print::safe(&differences))));
-    }
-    text + "."
+    let more = if more > 0 { format!(" and {} more", print::number(more)) } else { String::new() };
+    let differs = phrases::differences(cluster)
+        .map_or_else(String::new, |text| format!(". They {}", link_text(&print::safe(&text))));
+    format!("{failing}{size} {kind} copies{of}; {lines} could go. Also at {also}{more}{differs}.")
 }
 
 fn place(member: &Member) -> String {
