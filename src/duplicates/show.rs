@@ -18,7 +18,7 @@ use crate::text;
 use crate::types::{ChunkKind, LineRange};
 
 /// Members of a cluster that are named.
-const MEMBERS_MAX: usize = 100;
+const MEMBERS_MAX: usize = 1_000;
 
 /// Members that come with their text.
 const SIDES_MAX: usize = 12;

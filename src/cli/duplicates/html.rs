@@ -574,7 +574,8 @@ mod tests {
         // The bytes of `b`: after 1 + 2 + 3 + 3 + 4.
         assert_eq!(written.range(&(13..14)), 13..14);
         assert_eq!(written.ranges(&[0..1, 6..9, 13..99]), [0, 1, 9, 1, 2, 1]);
-        assert_eq!(written.deceptive, [2..10]);
+        assert_eq!(written.deceptive.first(), Some(&(2..10)));
+        assert_eq!(written.deceptive.len(), 1);
     }
 
     #[test]
