@@ -30,6 +30,10 @@ const NEAR_NAMED: f32 = 0.4;
 const NAMES_SHARED: f32 = 0.35;
 const NAMED_TOKENS: usize = 60;
 
+/// What repeats itself may be near by its different grams and yet hold little that is the same: counted as
+/// often as they occur, grams have at least so much in common.
+const SHARED_MIN: f32 = 0.4;
+
 /// Types and files hold functions, which are compared by themselves: only what is nearly all the same
 /// is more than the sum of them.
 const NEAR_WHOLE: f32 = 0.8;
@@ -94,17 +98,9 @@ pub(super) fn forms(corpus: &Corpus, turn: &Turn) -> Result<Forms> {
 }
 
 impl Forms {
-    /// What two forms have in common, 0 to 1, for a reader: their grams, each counted as often as it
-    /// occurs. [`Edge::similarity`] counts each once, which finds more where code repeats itself.
+    /// What two forms have in common, 0 to 1, for a reader.
     pub(super) fn shared(&self, corpus: &Corpus, a: usize, b: usize) -> f32 {
-        if a == b {
-            return 1.0;
-        }
-        let grams = |form: usize| {
-            let first = self.list[form].units[0];
-            all_grams(&corpus.codes[corpus.units[first].tokens.clone()], GRAM, Code::shape)
-        };
-        jaccard(&grams(a), &grams(b))
+        if a == b { 1.0 } else { shared(corpus, &self.list[a], &self.list[b]) }
     }
 
     /// Whether a unit has no copy.
@@ -146,7 +142,10 @@ impl Forms {
                 }
                 Level::Type | Level::File => similarity >= NEAR_WHOLE,
             };
-            (is_near && !overlaps(first, other)).then_some(Edge { a: *a, b: *b, similarity })
+            let is_near = is_near
+                && !overlaps(first, other)
+                && shared(corpus, &forms[*a], &forms[*b]) >= SHARED_MIN;
+            is_near.then_some(Edge { a: *a, b: *b, similarity })
         };
         self.edges.par_extend(pairs.par_iter().filter_map(near));
         self.edges.sort_unstable_by_key(|edge| (edge.a, edge.b));
@@ -272,20 +271,33 @@ fn candidates(forms: &[Form], turn: &Turn) -> Result<Vec<(usize, usize)>> {
     Ok(lists.into_iter().flatten().collect())
 }
 
+/// Names make three tokens as telling as five without.
+const EXACT_GRAM: usize = 3;
+
 /// How similar two forms are: by grams of shapes; where those are too few, by shorter grams of the tokens
 /// themselves.
 fn similarity(corpus: &Corpus, a: &Form, b: &Form) -> f32 {
-    /// Names make three tokens as telling as five without.
-    const EXACT_GRAM: usize = 3;
     let by_shape = jaccard(&a.grams, &b.grams);
     if by_shape >= NEAR {
         return by_shape;
     }
-    let exact = |form: &Form| {
-        let codes = &corpus.codes[corpus.units[form.units[0]].tokens.clone()];
-        gram_hashes(codes, EXACT_GRAM, Code::exact)
-    };
+    let exact = |form: &Form| gram_hashes(codes(corpus, form), EXACT_GRAM, Code::exact);
     by_shape.max(jaccard(&exact(a), &exact(b)))
+}
+
+/// What two forms have in common, 0 to 1: as [`similarity`], but each gram counts as often as it occurs.
+/// That tells more truly how much is alike, but finds less where code repeats itself.
+fn shared(corpus: &Corpus, a: &Form, b: &Form) -> f32 {
+    let share = |count, of: fn(Code) -> u32| {
+        let grams = |form: &Form| all_grams(codes(corpus, form), count, of);
+        jaccard(&grams(a), &grams(b))
+    };
+    share(GRAM, Code::shape).max(share(EXACT_GRAM, Code::exact))
+}
+
+/// The tokens of a form's first unit.
+fn codes<'a>(corpus: &'a Corpus, form: &Form) -> &'a [Code] {
+    &corpus.codes[corpus.units[form.units[0]].tokens.clone()]
 }
 
 /// Whether two units share many of their names and literals.
