@@ -22,7 +22,7 @@ const GRAM: usize = 5;
 
 /// Two functions are near when they are at least so similar. On labelled pairs no stranger reaches it
 /// (docs/duplicates.md).
-const NEAR: f32 = 0.5;
+pub(super) const NEAR: f32 = 0.5;
 
 /// So much is enough for functions that share so many of their names and literals: strangers of one
 /// style share the one or the other, seldom both. A short function has too few to tell.

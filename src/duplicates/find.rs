@@ -132,7 +132,7 @@ impl Section<'_> {
             .collect();
         let weights: HashMap<(usize, usize), f32> =
             links.iter().map(|link| ((link.a, link.b), link.weight)).collect();
-        let mut groups = linkage::complete(&links);
+        let mut groups = linkage::complete(&links, alike::NEAR);
         let joined: HashSet<usize> = groups.iter().flatten().copied().collect();
         let alone = (0..units.len()).filter(|at| units[*at].len() > 1 && !joined.contains(at));
         groups.extend(alone.map(|form| vec![form]));

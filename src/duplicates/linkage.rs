@@ -14,9 +14,10 @@ pub(super) struct Link {
     pub weight: f32,
 }
 
-/// Groups of two or more, each ascending, in the order of their first members. Deterministic: among
-/// links of one weight the one with the smaller positions comes first.
-pub(super) fn complete(links: &[Link]) -> Vec<Vec<usize>> {
+/// Groups of two or more, each ascending, in the order of their first members. A link lighter than
+/// `strong` makes a pair of two that have nobody else, and no more. Deterministic: among links of one
+/// weight the one with the smaller positions comes first.
+pub(super) fn complete(links: &[Link], strong: f32) -> Vec<Vec<usize>> {
     let mut order: Vec<&Link> = links.iter().collect();
     order.sort_by(|x, y| y.weight.total_cmp(&x.weight).then((x.a, x.b).cmp(&(y.a, y.b))));
     let mut linked: HashMap<usize, HashSet<usize>> = HashMap::new();
@@ -35,7 +36,8 @@ pub(super) fn complete(links: &[Link]) -> Vec<Vec<usize>> {
         });
         let all_alike =
             || groups[a].iter().all(|x| groups[b].iter().all(|y| linked[x].contains(y)));
-        if a != b && all_alike() {
+        let may_join = link.weight >= strong || (groups[a].len() == 1 && groups[b].len() == 1);
+        if a != b && may_join && all_alike() {
             let (into, from) = if groups[a].len() >= groups[b].len() { (a, b) } else { (b, a) };
             let moved = std::mem::take(&mut groups[from]);
             moved.iter().for_each(|thing| {
@@ -63,10 +65,12 @@ mod tests {
     #[test]
     fn a_chain_joins_nobody_that_its_ends_do_not_join() {
         let chain = [link(0, 1, 0.9), link(1, 2, 0.8), link(2, 3, 0.9)];
-        assert_eq!(complete(&chain), [vec![0, 1], vec![2, 3]]);
+        assert_eq!(complete(&chain, 0.0), [vec![0, 1], vec![2, 3]]);
         let ring = [link(0, 1, 0.9), link(1, 2, 0.8), link(0, 2, 0.6)];
-        assert_eq!(complete(&ring), [vec![0, 1, 2]]);
-        assert!(complete(&[]).is_empty());
+        assert_eq!(complete(&ring, 0.0), [vec![0, 1, 2]]);
+        assert_eq!(complete(&ring, 0.7), [vec![0, 1]]);
+        assert_eq!(complete(&[link(3, 5, 0.6)], 0.7), [vec![3, 5]]);
+        assert!(complete(&[], 0.0).is_empty());
     }
 
     proptest! {
@@ -82,7 +86,7 @@ mod tests {
             let linked = |a: usize, b: usize| {
                 links.iter().any(|l| (l.a, l.b) == (a.min(b), a.max(b)))
             };
-            let groups = complete(&links);
+            let groups = complete(&links, 0.0);
             for (at, group) in groups.iter().enumerate() {
                 for x in group {
                     prop_assert!(group.iter().all(|y| x == y || linked(*x, *y)));
@@ -93,7 +97,7 @@ mod tests {
             }
             let mut backward = links.clone();
             backward.reverse();
-            prop_assert_eq!(complete(&backward), groups);
+            prop_assert_eq!(complete(&backward, 0.0), groups);
         }
     }
 }

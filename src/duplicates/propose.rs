@@ -110,7 +110,7 @@ pub(super) fn behaviour(
         .collect();
     let weights: HashMap<(usize, usize), f32> =
         links.iter().map(|link| ((link.a, link.b), link.weight)).collect();
-    let mut groups = linkage::complete(&links);
+    let mut groups = linkage::complete(&links, 0.0);
     groups.retain(|group| group.len() >= wanted.size);
     groups.iter().map(|group| behaviour_group(corpus, group, &weights)).collect()
 }

@@ -89,7 +89,7 @@ fn payoff(corpus: &Corpus, group: &Group) -> f32 {
     /// Tokens of an ordinary line.
     const LINE_TOKENS: f32 = 8.0;
     /// Fewer tokens than this are hardly worth a name of their own.
-    const ENOUGH: f32 = 50.0;
+    const ENOUGH: f32 = 70.0;
     /// Each further member adds less: ten copies are one finding.
     const FURTHER: f32 = 0.75;
     /// A part of a function is harder to take out than a whole one.

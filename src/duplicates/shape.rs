@@ -41,11 +41,15 @@ pub(super) fn boilerplate(
     let implements = |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].implements);
     let is_thin = |piece: &Piece| {
         let unit = piece.unit.map(|unit| &corpus.units[unit]);
-        unit.is_some_and(|unit| unit.level == Level::Function && unit.is_thin)
+        unit.is_some_and(|unit| match unit.level {
+            Level::Function => unit.is_thin && unit.tokens.len() < THIN_TOKENS,
+            Level::Type => unit.is_thin && unit.has_code,
+            Level::File => false,
+        })
     };
     if kind == CopyKind::Exact {
         None
-    } else if codes.len() < THIN_TOKENS && pieces.iter().all(is_thin) {
+    } else if pieces.iter().all(is_thin) {
         Some("one statement each")
     } else if kind == CopyKind::Fragment
         && has_period(codes)
