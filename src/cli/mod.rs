@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod doctor;
 mod duplicates;
+mod filters;
 mod flush;
 mod hits;
 mod hooks;

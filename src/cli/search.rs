@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::filters::Filters;
 use super::{DONE, Ended, NOTHING, Session, batch, hits, index, print};
 use crate::error::Result;
 use crate::request::{SearchQuery, SearchReply};
-use crate::types::{ChunkKind, Language, Mode};
+use crate::types::{ChunkKind, Mode};
 use crate::worker::Handle;
 
 /// Find code by words, by meaning, or exactly
@@ -30,17 +31,8 @@ pub(super) struct SearchArgs {
     #[arg(short, long, value_parser = names(Mode::ALL, Mode::name, Mode::from_name))]
     mode: Option<Mode>,
 
-    /// Hits wanted, 1 to 50 [default: search.limit of the configuration]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=50))]
-    limit: Option<u8>,
-
-    /// Only these languages (`rust`, `py`, …); repeat or separate by commas
-    #[arg(short, long, value_delimiter = ',')]
-    language: Vec<String>,
-
-    /// Only paths that match a glob; one that starts with `!` excludes; may be repeated
-    #[arg(short, long, value_name = "GLOB")]
-    path: Vec<String>,
+    #[command(flatten)]
+    filters: Filters,
 
     /// Only chunks of these kinds; repeat or separate by commas
     #[arg(
@@ -100,14 +92,12 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<u8, Ended> {
 
 /// The question that the arguments ask.
 fn question(args: &SearchArgs) -> Result<SearchQuery> {
-    let languages: Result<Vec<Language>> =
-        args.language.iter().map(|name| Language::from_name(name)).collect();
     Ok(SearchQuery {
         text: args.query.join(" "),
         mode: args.mode.or(args.regex.then_some(Mode::Exact)),
-        limit: args.limit.map(usize::from),
-        languages: languages?,
-        paths: args.path.clone(),
+        limit: args.filters.limit.map(usize::from),
+        languages: args.filters.languages()?,
+        paths: args.filters.path.clone(),
         kinds: args.kind.clone(),
         regex: args.regex,
         include_text: args.full,

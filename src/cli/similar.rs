@@ -5,10 +5,10 @@ use std::io::{self, Read};
 use anyhow::Context;
 use clap::Args;
 
+use super::filters::Filters;
 use super::{DONE, Ended, NOTHING, Session, hits, index, print};
 use crate::error::{Error, Result};
 use crate::request::{SimilarQuery, SimilarReply, Subject};
-use crate::types::Language;
 
 /// Find code that is like a given piece
 ///
@@ -28,17 +28,8 @@ pub(super) struct SimilarArgs {
     #[arg(long, value_name = "SCORE", value_parser = score)]
     min_score: Option<f32>,
 
-    /// Hits wanted, 1 to 50 [default: `similarity.top_k` of the configuration]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=50))]
-    limit: Option<u8>,
-
-    /// Only these languages (`rust`, `py`, …); repeat or separate by commas
-    #[arg(short, long, value_delimiter = ',')]
-    language: Vec<String>,
-
-    /// Only paths that match a glob; one that starts with `!` excludes; may be repeated
-    #[arg(short, long, value_name = "GLOB")]
-    path: Vec<String>,
+    #[command(flatten)]
+    filters: Filters,
 
     /// Show each chunk whole instead of a snippet
     #[arg(long)]
@@ -58,14 +49,12 @@ pub(super) fn score(text: &str) -> Result<f32, String> {
 }
 
 pub(super) fn run(args: &SimilarArgs, session: &Session) -> Result<u8, Ended> {
-    let languages: Result<Vec<Language>> =
-        args.language.iter().map(|name| Language::from_name(name)).collect();
     let query = SimilarQuery {
         subject: subject(args)?,
-        limit: args.limit.map(usize::from),
+        limit: args.filters.limit.map(usize::from),
         min_score: args.min_score,
-        languages: languages?,
-        paths: args.path.clone(),
+        languages: args.filters.languages()?,
+        paths: args.filters.path.clone(),
         include_text: args.full,
     };
     let handle = session.start()?;

@@ -154,11 +154,11 @@ impl Forms {
 
 /// Brings units of the same shape together, in the order of their first units.
 fn group(corpus: &Corpus) -> Vec<Form> {
-    let hash = |unit: &Unit| {
-        let codes = &corpus.codes[unit.tokens.clone()];
-        if unit.is_large() { shape_hash(codes) } else { exact_hash(codes) }
-    };
-    let hashes: Vec<Hash> = corpus.units.par_iter().map(hash).collect();
+    // A small one must be the same to the last name.
+    let of = |unit: &Unit| if unit.is_large() { Code::shape } else { Code::exact };
+    let codes = |unit: &Unit| &corpus.codes[unit.tokens.clone()];
+    let hashes: Vec<Hash> =
+        corpus.units.par_iter().map(|unit| hash(codes(unit), of(unit))).collect();
     let mut known: HashMap<(Level, Hash), usize> = HashMap::new();
     let mut groups: Vec<(Level, Hash, Vec<usize>)> = Vec::new();
     for (at, unit) in corpus.units.iter().enumerate() {
@@ -180,13 +180,11 @@ fn group(corpus: &Corpus) -> Vec<Form> {
 
 /// The hash of tokens without their names and literals.
 pub(super) fn shape_hash(codes: &[Code]) -> Hash {
-    let bytes: Vec<u8> = codes.iter().flat_map(|code| code.shape().to_le_bytes()).collect();
-    Hash::of(&bytes)
+    hash(codes, Code::shape)
 }
 
-/// The hash of tokens as they are.
-fn exact_hash(codes: &[Code]) -> Hash {
-    let bytes: Vec<u8> = codes.iter().flat_map(|code| code.exact().to_le_bytes()).collect();
+fn hash(codes: &[Code], of: fn(Code) -> u32) -> Hash {
+    let bytes: Vec<u8> = codes.iter().flat_map(|code| of(*code).to_le_bytes()).collect();
     Hash::of(&bytes)
 }
 

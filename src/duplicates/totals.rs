@@ -35,45 +35,14 @@ pub(super) fn totals(corpus: &Corpus, catalog: &Catalog, drafts: &[Draft]) -> To
             }
         }
     }
-    let all = |lines: Vec<LineRange>| union(lines).into_iter().map(count).sum::<usize>();
+    let all = |lines| LineRange::joined(lines).into_iter().map(LineRange::count).sum::<usize>();
     let with_code = |(file, lines)| {
-        let lines = union(lines);
+        let lines = LineRange::joined(lines);
         lines.iter().map(|lines| corpus.code_lines(file, *lines)).sum::<usize>()
     };
     Totals {
         lines: (0..corpus.files.len()).map(lines).sum(),
         copied_lines: copied.into_values().map(all).sum(),
         spare_lines: spare.into_iter().map(with_code).sum(),
-    }
-}
-
-fn count(lines: LineRange) -> usize {
-    (lines.end - lines.start + 1) as usize
-}
-
-/// The ranges that some ranges cover together.
-fn union(mut ranges: Vec<LineRange>) -> Vec<LineRange> {
-    ranges.sort_unstable();
-    let mut merged: Vec<LineRange> = Vec::new();
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_counts_once() {
-        let lines = |start, end| LineRange { start, end };
-        let together = union(vec![lines(5, 9), lines(1, 3), lines(8, 10), lines(6, 7)]);
-        assert_eq!(together, [lines(1, 3), lines(5, 10)]);
-        assert_eq!(union(vec![lines(1, 1), lines(2, 2)]).into_iter().map(count).sum::<usize>(), 2);
-        assert!(union(Vec::new()).is_empty());
     }
 }

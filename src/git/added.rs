@@ -225,7 +225,7 @@ fn carry(lines: &[LineRange], hunks: &[Hunk]) -> Vec<LineRange> {
         moved = i64::from(hunk.new.next()) - i64::from(from);
     }
     kept(lines, LineRange { start: from, end: u32::MAX }, moved, &mut carried);
-    joined(carried)
+    LineRange::joined(carried)
 }
 
 /// Adds what of `lines` lies in `stretch`, which moved by so many lines.
@@ -239,21 +239,6 @@ fn kept(lines: &[LineRange], stretch: LineRange, moved: i64, carried: &mut Vec<L
 
 fn overlap(a: LineRange, b: LineRange) -> bool {
     a.start <= b.end && b.start <= a.end
-}
-
-/// Ranges in order, those that meet made one.
-fn joined(mut ranges: Vec<LineRange>) -> Vec<LineRange> {
-    ranges.sort_unstable();
-    let mut joined: Vec<LineRange> = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        match joined.last_mut() {
-            Some(last) if range.start <= last.end.saturating_add(1) => {
-                last.end = last.end.max(range.end);
-            }
-            _ => joined.push(range),
-        }
-    }
-    joined
 }
 
 #[cfg(test)]

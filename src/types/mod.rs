@@ -115,6 +115,28 @@ pub struct LineRange {
     pub end: u32,
 }
 
+impl LineRange {
+    /// How many lines it has.
+    pub fn count(self) -> usize {
+        (self.end.saturating_sub(self.start) + 1) as usize
+    }
+
+    /// The lines of some ranges, in order, ranges that meet made one.
+    pub fn joined(mut ranges: Vec<Self>) -> Vec<Self> {
+        ranges.sort_unstable();
+        let mut joined: Vec<Self> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match joined.last_mut() {
+                Some(last) if range.start <= last.end.saturating_add(1) => {
+                    last.end = last.end.max(range.end);
+                }
+                _ => joined.push(range),
+            }
+        }
+        joined
+    }
+}
+
 /// The BLAKE3 hash of a file's bytes, cut to 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 16]);
@@ -174,4 +196,19 @@ pub fn unknown<'a>(what: &str, value: &str, known: impl Iterator<Item = &'a str>
         Some((_, name)) => format!("did you mean `{name}`? Known: {list}"),
         None => format!("known: {list}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_meet_are_one() {
+        let lines = |start, end| LineRange { start, end };
+        let joined = LineRange::joined(vec![lines(5, 9), lines(1, 3), lines(8, 10), lines(12, 12)]);
+        assert_eq!(joined, [lines(1, 3), lines(5, 10), lines(12, 12)]);
+        assert_eq!(LineRange::joined(vec![lines(1, 1), lines(2, 2)]), [lines(1, 2)]);
+        assert!(LineRange::joined(Vec::new()).is_empty());
+        assert_eq!(lines(5, 10).count(), 6);
+    }
 }
