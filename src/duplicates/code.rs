@@ -118,6 +118,10 @@ pub(super) struct Unit {
     pub is_thin: bool,
     /// Whether it fulfils a trait's or an interface's demand.
     pub implements: bool,
+    /// Whether its documentation or its attributes call it deprecated.
+    pub is_deprecated: bool,
+    /// Whether its language has functions of one name for several types.
+    pub can_overload: bool,
     /// Whether a marker hides it.
     pub is_marked: bool,
 }

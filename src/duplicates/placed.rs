@@ -20,6 +20,8 @@ pub(super) struct Placed<'a> {
     pub lines: LineRange,
     pub place: Place,
     pub is_marked: bool,
+    /// Whether it, or what it stands in, is called deprecated.
+    pub is_deprecated: bool,
     /// Whether it stands in a function.
     is_inner: bool,
 }
@@ -74,6 +76,8 @@ pub(super) fn definitions<'a>(
             lines,
             place,
             is_marked,
+            is_deprecated: parent.is_some_and(|parent| parent.is_deprecated)
+                || is_deprecated(definition, text),
             is_inner: parent
                 .is_some_and(|parent| parent.is_inner || is_function(parent.definition.kind)),
         });
@@ -91,6 +95,21 @@ pub(super) fn definitions<'a>(
         }
     }
     placed
+}
+
+/// Whether what stands above a definition's body calls it deprecated.
+fn is_deprecated(definition: &Definition, text: &str) -> bool {
+    let head = text.get(definition.bytes.start..definition.body).unwrap_or("");
+    head.contains("eprecated")
+}
+
+/// Whether a third or more of what a file defines is called deprecated.
+pub(super) fn is_mostly_deprecated(placed: &[Placed]) -> bool {
+    let outermost = |one: &&Placed| one.definition.parent.is_none();
+    let tokens = |one: &Placed| one.tokens.len();
+    let all: usize = placed.iter().filter(outermost).map(tokens).sum();
+    let leaving = placed.iter().filter(outermost).filter(|one| one.is_deprecated);
+    3 * leaving.map(tokens).sum::<usize>() >= all
 }
 
 /// Lines that a C compiler sees only when tests are built: those under a condition that says `TEST`.

@@ -134,6 +134,8 @@ fn circumstances(corpus: &Corpus, group: &Group) -> f32 {
     const NAMESAKES_LIKENESS: f32 = 0.9;
     /// Methods that only hand on leave little to take out.
     const THIN: f32 = 0.4;
+    /// What is deprecated will go by itself.
+    const LEAVING: f32 = 0.3;
     let pieces = &group.pieces;
     let file = pieces[0].file;
     let is_one_file = pieces.iter().all(|piece| piece.file == file);
@@ -147,7 +149,8 @@ fn circumstances(corpus: &Corpus, group: &Group) -> f32 {
         (false, _) => 1.0,
     };
     let is_thin = pieces.iter().all(|piece| unit(piece).is_some_and(|unit| unit.is_thin));
-    if is_thin { place * THIN } else { place }
+    let is_leaving = pieces.iter().any(|piece| unit(piece).is_some_and(|unit| unit.is_deprecated));
+    place * if is_thin { THIN } else { 1.0 } * if is_leaving { LEAVING } else { 1.0 }
 }
 
 /// Whether pieces are whole and have one name.
@@ -174,36 +177,39 @@ pub(super) fn order(drafts: &mut [Draft], order: ClusterOrder) {
     });
 }
 
-/// Drops, of drafts in order, fragments that repeat what stands in two members of one before them.
+/// Drops, of drafts in order, those that repeat one before them: fragments half of which stand in two
+/// members of it, and types or files of which its members make up most.
 pub(super) fn uncovered(drafts: &mut Vec<Draft>) {
-    const MOST: f32 = 0.5;
+    const FRAGMENT: f32 = 0.5;
+    const WHOLE: f32 = 0.6;
+    // By file: members of drafts before, and the numbers of those.
     let mut taken: HashMap<usize, Vec<(Range<usize>, usize)>> = HashMap::new();
-    let mut number = 0;
+    let mut is_fragment: Vec<bool> = Vec::new();
     drafts.retain(|draft| {
-        number += 1;
         let pieces = &draft.group.pieces;
-        let mut together: HashMap<usize, usize> = HashMap::new();
+        let fragment = draft.group.kind == CopyKind::Fragment;
+        let most = if fragment { FRAGMENT } else { WHOLE };
+        // How many members of this draft each of those before covers.
+        let mut covers: HashMap<usize, usize> = HashMap::new();
         for piece in pieces {
-            let mut groups: Vec<usize> = taken
-                .get(&piece.file)
-                .into_iter()
-                .flatten()
-                .filter(|(tokens, _)| {
-                    let (start, end) =
-                        (tokens.start.max(piece.tokens.start), tokens.end.min(piece.tokens.end));
-                    end.saturating_sub(start) as f32 >= MOST * piece.tokens.len() as f32
-                })
-                .map(|(_, group)| *group)
-                .collect();
-            groups.dedup();
-            groups.into_iter().for_each(|group| *together.entry(group).or_default() += 1);
+            let of_file = taken.get(&piece.file).into_iter().flatten();
+            let mut by_group: HashMap<usize, usize> = HashMap::new();
+            for (tokens, group) in of_file.filter(|(_, group)| fragment || !is_fragment[*group]) {
+                let start = tokens.start.max(piece.tokens.start);
+                let end = tokens.end.min(piece.tokens.end);
+                *by_group.entry(*group).or_default() += end.saturating_sub(start);
+            }
+            let enough = most * piece.tokens.len() as f32;
+            let covering = by_group.into_iter().filter(|(_, shared)| *shared as f32 >= enough);
+            covering.for_each(|(group, _)| *covers.entry(group).or_default() += 1);
         }
-        let is_new = draft.group.kind != CopyKind::Fragment
-            || together.values().all(|count| *count < pieces.len());
+        let is_new = covers.values().all(|count| *count < pieces.len());
         if is_new {
             for piece in pieces {
-                taken.entry(piece.file).or_default().push((piece.tokens.clone(), number));
+                let of_file = taken.entry(piece.file).or_default();
+                of_file.push((piece.tokens.clone(), is_fragment.len()));
             }
+            is_fragment.push(fragment);
         }
         is_new
     });

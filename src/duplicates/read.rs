@@ -137,6 +137,12 @@ fn is_code(language: Language) -> bool {
     !matches!(language, Markdown | Text | Json | Yaml | Toml | Xml | Ini | Html | Other)
 }
 
+/// Whether functions of one name may stand side by side, one for each type.
+fn can_overload(language: Language) -> bool {
+    use Language::{CSharp, Cpp, Java, Kotlin, Scala, Swift};
+    matches!(language, CSharp | Cpp | Java | Kotlin | Scala | Swift)
+}
+
 fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
     let row = &catalog.files[at].row;
     let lexed = lex(catalog, at, text);
@@ -157,6 +163,7 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
         regions: placed::regions(&placed, tokens.len(), place, is_marked),
         symbols: placed.iter().map(|placed| placed.definition.name.clone()).collect(),
     };
+    let is_leaving = row.path.as_str().contains("deprecated/");
     let whole = 0..tokens.len();
     if !placed.is_empty() && !placed::is_shell(&whole, &placed) {
         let line = |token: &Token| rows.line(token.start as usize);
@@ -173,6 +180,8 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
             has_code,
             is_thin,
             implements: false,
+            is_deprecated: is_leaving || placed::is_mostly_deprecated(&placed),
+            can_overload: can_overload(row.language),
             is_marked,
         });
     }
@@ -182,7 +191,10 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
             let inside =
                 if is_function { 1 } else { placed::count_within(&one.tokens, &placed[at..]) };
             let work = file.work(&placed[at..at + inside]);
-            file.units.push(unit(one, text, is_marked, work));
+            let can_overload = can_overload(row.language);
+            let unit = unit(one, text, is_marked, work);
+            let is_deprecated = unit.is_deprecated || is_leaving;
+            file.units.push(Unit { can_overload, is_deprecated, ..unit });
         }
     }
     file.units.retain(|unit| {
@@ -217,6 +229,8 @@ fn unit(placed: &Placed, text: &str, is_marked: bool, (has_code, is_thin): (bool
         has_code: has_code || is_function,
         is_thin,
         implements: is_function && placed::implements(definition, text),
+        is_deprecated: placed.is_deprecated,
+        can_overload: false,
         is_marked: placed.is_marked || is_marked,
     }
 }

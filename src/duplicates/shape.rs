@@ -64,6 +64,8 @@ pub(super) fn boilerplate(
         && (pieces.iter().all(implements) || are_namesakes(corpus, pieces))
     {
         Some("implementations of one interface")
+    } else if are_overloads(corpus, pieces) {
+        Some("overloads of one name")
     } else if is_declaration(corpus, pieces)
         && shared_names(corpus, pieces, medoid) < DECLARED_NAMES
     {
@@ -93,6 +95,18 @@ fn has_period(codes: &[Code]) -> bool {
         same as f32 >= SAME * all as f32
     };
     codes.len() <= TOKENS_MAX && (4..=codes.len() / 2).any(is_period)
+}
+
+/// Whether three or more pieces of one file have one name, in a language that asks for one a type.
+fn are_overloads(corpus: &Corpus, pieces: &[Piece]) -> bool {
+    const COUNT: usize = 3;
+    let first = &pieces[0];
+    let is_one = |piece: &Piece| {
+        piece.file == first.file
+            && piece.symbol == first.symbol
+            && piece.unit.is_some_and(|unit| corpus.units[unit].can_overload)
+    };
+    pieces.len() >= COUNT && first.symbol.is_some() && pieces.iter().all(is_one)
 }
 
 /// Whether pieces are methods of one name in several types: an interface demands them, said or not.
