@@ -15,13 +15,13 @@ pub(super) struct Link {
 }
 
 /// Groups of two or more, each ascending, in the order of their first members. A link lighter than
-/// `strong` makes a pair of two that have nobody else, and no more. Deterministic: among links of one
+/// `strong` makes a pair of two that have nobody else, and counts for nothing in larger groups. Deterministic: among links of one
 /// weight the one with the smaller positions comes first.
 pub(super) fn complete(links: &[Link], strong: f32) -> Vec<Vec<usize>> {
     let mut order: Vec<&Link> = links.iter().collect();
     order.sort_by(|x, y| y.weight.total_cmp(&x.weight).then((x.a, x.b).cmp(&(y.a, y.b))));
     let mut linked: HashMap<usize, HashSet<usize>> = HashMap::new();
-    for link in links {
+    for link in links.iter().filter(|link| link.weight >= strong) {
         linked.entry(link.a).or_default().insert(link.b);
         linked.entry(link.b).or_default().insert(link.a);
     }
@@ -34,10 +34,13 @@ pub(super) fn complete(links: &[Link], strong: f32) -> Vec<Vec<usize>> {
                 groups.len() - 1
             })
         });
-        let all_alike =
-            || groups[a].iter().all(|x| groups[b].iter().all(|y| linked[x].contains(y)));
-        let may_join = link.weight >= strong || (groups[a].len() == 1 && groups[b].len() == 1);
-        if a != b && may_join && all_alike() {
+        let all_alike = || {
+            groups[a].iter().all(|x| {
+                groups[b].iter().all(|y| linked.get(x).is_some_and(|linked| linked.contains(y)))
+            })
+        };
+        let are_single = groups[a].len() == 1 && groups[b].len() == 1;
+        if a != b && (are_single || all_alike()) {
             let (into, from) = if groups[a].len() >= groups[b].len() { (a, b) } else { (b, a) };
             let moved = std::mem::take(&mut groups[from]);
             moved.iter().for_each(|thing| {

@@ -194,7 +194,7 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
             let can_overload = can_overload(row.language);
             let unit = unit(one, text, is_marked, work);
             let is_deprecated = unit.is_deprecated || is_leaving;
-            file.units.push(Unit { can_overload, is_deprecated, ..unit });
+            file.units.push(Unit { is_deprecated, can_overload, ..unit });
         }
     }
     file.units.retain(|unit| {
