@@ -21,7 +21,7 @@ named_enum! {
         Exact = "exact",
         /// The same tokens but for names and literals.
         Renamed = "renamed",
-        /// Whole definitions that share at least half of their token sequences.
+        /// Whole definitions that share at least two fifths of their token sequences.
         Near = "near",
         /// Consecutive lines inside of definitions that differ otherwise.
         Fragment = "fragment",
