@@ -34,8 +34,8 @@ const CLUSTERS_SHOWN: usize = 50;
 
 /// Find code that repeats, what is best worth a look first
 ///
-/// Prints clusters of copies: exact ones, renamed ones, definitions that share much of their tokens
-/// or more, and equal lines inside of others; with the lines that could go if each became one.
+/// Prints clusters of copies: exact ones, renamed ones, definitions that share much of their tokens,
+/// and equal lines inside of others; with the lines that could go if each became one.
 /// What repeats outside of production code or by its nature is counted and left out: --all and
 /// --include show it. docs/duplicates.md explains the report.
 #[derive(Debug, Args)]
