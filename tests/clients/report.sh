@@ -6,7 +6,8 @@
 # - the page in a real browser (`report.py`): keys, filters, phone and desk width, light and dark,
 #   contrast; no error, no request. Chromium is taken from SAI_CHROMIUM or from PATH, else one is
 #   fetched by Playwright.
-# - the log for code scanners against the official schema (`sarif.py`).
+# - the log for code scanners against the official schema (`sarif.py`), which SAI_SARIF_SCHEMA names,
+#   else it is fetched.
 #
 # ROOT is an indexed folder with copies in it; without it a hostile one is made, whose names and code
 # try to break out of the page. Screenshots go to the folder SHOTS. What is fetched lies in
@@ -31,7 +32,7 @@ if [ ! -f "$cache/axe/node_modules/axe-core/axe.min.js" ]; then
 fi
 chromium=${SAI_CHROMIUM:-$(command -v chromium || command -v google-chrome || true)}
 [ -n "$chromium" ] || "$python" -m playwright install chromium >&2
-schema=$cache/sarif-schema-2.1.0.json
+schema=${SAI_SARIF_SCHEMA:-$cache/sarif-schema-2.1.0.json}
 if [ ! -f "$schema" ]; then
     curl --fail --silent --show-error --location --output "$schema" \
         https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json

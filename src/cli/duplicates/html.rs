@@ -25,6 +25,9 @@ const SCRIPT: &str = include_str!("report.js");
 /// Clusters of a page.
 pub(super) const CLUSTERS_MAX: usize = 500;
 
+/// Members of a cluster.
+const MEMBERS_MAX: usize = 100;
+
 /// Bytes of code with its colours, as JSON; clusters beyond come without their code.
 const CODE_BYTES_MAX: usize = 8 << 20;
 
@@ -266,7 +269,9 @@ impl ClusterData {
         folder: &dyn Fn(&str) -> usize,
     ) -> Self {
         let codes = codes.into_iter().chain(std::iter::repeat_with(|| None));
-        let members = cluster.members.iter().zip(codes);
+        let members = cluster.members.iter().zip(codes).enumerate();
+        let is_named = |at: usize| at < MEMBERS_MAX || at == cluster.medoid;
+        let members = members.filter(|(at, _)| is_named(*at)).map(|(_, member)| member);
         Self {
             id: cluster.id.clone(),
             kind: cluster.kind,
@@ -275,7 +280,7 @@ impl ClusterData {
             low: cluster.min_similarity,
             high: cluster.max_similarity,
             similarity: phrases::similarity(cluster),
-            medoid: cluster.medoid,
+            medoid: cluster.medoid.min(MEMBERS_MAX),
             tokens: cluster.tokens,
             lines: cluster.lines,
             payoff: cluster.payoff,
@@ -609,6 +614,19 @@ mod tests {
         assert_eq!((shown.lines().count(), cut), (LINES_MAX, 5));
         assert_eq!(beginning(&"x".repeat(SIDE_BYTES_MAX + 1)), ("", 1));
         assert_eq!(beginning("a\nb"), ("a\nb", 0));
+    }
+
+    #[test]
+    fn of_many_members_the_first_and_the_medoid_are_named() {
+        let mut reply = sample::reply();
+        let cluster = &mut reply.clusters[1];
+        cluster.members = vec![cluster.members[0].clone(); 300];
+        cluster.members[250].symbol = Some("medoid".to_owned());
+        (cluster.size, cluster.medoid) = (300, 250);
+        let cluster = &data(&page(&reply))["clusters"][1];
+        assert_eq!(cluster["members"].as_array().unwrap().len(), MEMBERS_MAX + 1);
+        assert_eq!((&cluster["size"], &cluster["medoid"]), (&300.into(), &MEMBERS_MAX.into()));
+        assert_eq!(cluster["members"][MEMBERS_MAX]["symbol"], "medoid");
     }
 
     #[test]
