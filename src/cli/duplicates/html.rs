@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::super::print;
 use super::beside::{self, Marked};
 use super::{folders, gate, phrases};
 use crate::error::{Error, Result};
@@ -249,8 +250,9 @@ fn cut(found: usize, clusters: usize, without_code: usize) -> Vec<String> {
     let mut cut = Vec::new();
     if clusters < found {
         cut.push(format!(
-            "This page holds the first {clusters} of {found} clusters; `--path` and `--kind` choose \
-             others, `--json -n 0` gives all."
+            "This page holds the first {clusters} of {} clusters; `--path` and `--kind` choose \
+             others, `--json -n 0` gives all.",
+            print::number(found),
         ));
     }
     if without_code > 0 {
@@ -493,7 +495,7 @@ const fn color(highlight: Highlight) -> Option<u32> {
 
 /// A name with deceptive characters written out.
 fn shown(text: &str) -> String {
-    super::super::print::safe(text)
+    print::safe(text)
 }
 
 #[cfg(test)]

@@ -22,7 +22,9 @@ pub(super) const fn meaning(kind: CopyKind) -> &'static str {
     match kind {
         CopyKind::Exact => "have the same tokens: only layout and comments differ",
         CopyKind::Renamed => "have the same tokens but for names and literals",
-        CopyKind::Near => "are whole definitions that share at least two fifths of their token sequences",
+        CopyKind::Near => {
+            "are whole definitions that share at least two fifths of their token sequences"
+        }
         CopyKind::Fragment => "are consecutive lines inside of definitions that differ otherwise",
         CopyKind::Behaviour => "are alike by vectors alone, which is a guess and never gates",
     }

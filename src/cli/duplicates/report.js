@@ -157,7 +157,7 @@
       el("span", { class: "tag" }, cluster.kind),
       cluster.failing || cluster.new ? el("span", { class: "tag bad" }, cluster.failing || "new") : null,
       cluster.touched ? el("span", { class: "tag warn" }, "touched") : null,
-      cluster.place === "source" ? null : el("span", { class: "tag" }, places.get(cluster.place)),
+      cluster.place === "source" || cluster.omission ? null : el("span", { class: "tag" }, places.get(cluster.place)),
       cluster.omission ? el("span", { class: "tag warn" }, `left out by default: ${cluster.omission}`) : null,
     ];
   }
