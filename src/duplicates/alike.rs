@@ -1,10 +1,9 @@
 //! Here are units: which of them are copies of each other, and how sure are we?
 //!
 //! Units of the same shape (tokens, names and literals aside) are one *form*; small units only when they
-//! are the same to the last name. Two forms are as similar
-//! as their sets of grams (five tokens in a row) have in common: |A ∩ B| / |A ∪ B|, the Jaccard index.
-//! Candidates are forms that share sampled grams which are not everywhere, and what the vectors of
-//! chunks propose.
+//! are the same to the last name. Two forms are as similar as their sets of grams (five tokens in a row)
+//! have in common: |A ∩ B| / |A ∪ B|, the Jaccard index. Candidates are forms that share sampled grams
+//! which are not everywhere, and what the vectors of chunks propose.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

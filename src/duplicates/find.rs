@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::alike::{self, Form, Forms};
+use super::alike::{self, Edge, Form, Forms};
 use super::code::Corpus;
 use super::fragments::{self, Match, Stretch};
 use super::linkage::{self, Link};
@@ -61,6 +61,8 @@ pub(super) struct Wanted {
     pub size: usize,
     /// Whether what markers hide is sought too.
     pub marked: bool,
+    /// The least similarity of any two members, 0 to 1; 0 for what makes a copy anyway.
+    pub least: f32,
 }
 
 /// All groups of every section, and how many pieces markers hid.
@@ -111,6 +113,12 @@ impl Section<'_> {
         pieces.len() >= self.wanted.size && pieces.iter().any(|piece| piece.place == self.place)
     }
 
+    /// Whether two forms are as similar as was asked for, as a reader is told.
+    fn is_alike_enough(&self, edge: &Edge) -> bool {
+        let least = self.wanted.least;
+        least <= 0.0 || self.forms.shared(self.corpus, edge.a, edge.b) >= least
+    }
+
     /// The units of a form that are compared here.
     fn units(&self, form: &Form) -> Vec<usize> {
         let is_in = |unit: &usize| {
@@ -128,6 +136,7 @@ impl Section<'_> {
             .edges
             .iter()
             .filter(|edge| !units[edge.a].is_empty() && !units[edge.b].is_empty())
+            .filter(|edge| self.is_alike_enough(edge))
             .map(|edge| Link { a: edge.a, b: edge.b, weight: edge.similarity })
             .collect();
         let weights: HashMap<(usize, usize), f32> =

@@ -102,7 +102,11 @@ pub fn duplicates(
     let corpus = read::corpus(reader, catalog, &|file| filter.admits_file(file), turn)?;
     let chunks = propose::chunks_of_units(catalog, &corpus);
     let includes = |reason: Omission| query.include.contains(&reason);
-    let wanted = Wanted { size: asked.min_cluster_size, marked: includes(Omission::Marked) };
+    let wanted = Wanted {
+        size: asked.min_cluster_size,
+        marked: includes(Omission::Marked),
+        least: query.min_score.map_or(0.0, |least| least.clamp(0.0, 1.0)),
+    };
     let found = found(&corpus, &chunks, vectors, &asked, query, wanted, turn)?;
 
     let mut drafts: Vec<Draft> =
@@ -192,11 +196,7 @@ fn found(
     if wants_behaviour {
         groups.extend(propose::behaviour(corpus, &proposed, &groups, wanted));
     }
-    let least = query.min_score.map_or(0.0, |least| least.clamp(0.0, 1.0));
-    groups.retain(|group| {
-        let is_asked = query.kinds.is_empty() || query.kinds.contains(&group.kind);
-        is_asked && group.similarity.1 >= least
-    });
+    groups.retain(|group| query.kinds.is_empty() || query.kinds.contains(&group.kind));
     let hidden = if wanted.marked { 0 } else { find::hidden(corpus, &forms) };
     Ok(Found { groups, hidden })
 }

@@ -67,9 +67,8 @@ named_enum! {
 /// Which code repeats? Absent values take the configured default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DuplicatesQuery {
-    /// When given, the least similarity of two copies (of their tokens, or the cosine of their vectors,
-    /// whichever is higher); when not, tokens decide and the configured cosine says which pairs vectors
-    /// propose. Brought into 0..1.
+    /// When given, the least similarity of any two members, and the least cosine of pairs that vectors
+    /// propose; when not, tokens decide, and the configured cosine holds for vectors. Brought into 0..1.
     pub min_score: Option<f32>,
     /// The least members of a cluster; at least 2.
     pub min_cluster_size: Option<usize>,

@@ -299,6 +299,18 @@ fn order_size_and_kind_narrow_the_list() {
     let query = DuplicatesQuery { min_cluster_size: Some(3), ..DuplicatesQuery::default() };
     let reply = found(&repo, query);
     assert_eq!((reply.clusters_found, reply.clusters[0].size), (1, 4));
+    // A near copy joins only while so much likeness is enough.
+    repo.write(
+        "src/c.rs",
+        INVOICE.replace("Ok(total.rounded(2))", "audit(&total);\n    Ok(total)"),
+    );
+    let sizes = |min_score| {
+        let query = DuplicatesQuery { min_score, ..DuplicatesQuery::default() };
+        let clusters = found(&repo, query).clusters;
+        clusters.iter().find(|c| c.kind != CopyKind::Exact || c.size == 2).map(|c| c.size)
+    };
+    assert_eq!((sizes(None), sizes(Some(0.6)), sizes(Some(0.99))), (Some(3), Some(3), Some(2)));
+    repo.remove("src/c.rs");
     // Lines in a member, lines that could go: each counts once.
     let reply = found(&repo, DuplicatesQuery::default());
     assert_eq!((reply.totals.copied_lines, reply.totals.spare_lines), (4 * 4 + 24, 3 * 4 + 12));
