@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
-use textdiff::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use textdiff::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::code::Code;
 
-/// A difference that takes longer is told coarsely.
-const TIME_MAX: Duration = Duration::from_millis(200);
+/// Of longer sides only so many tokens are compared; the rest counts as changed. A bound on time would make
+/// the answer depend on the machine.
+const TOKENS_MAX: usize = 4_000;
 
 /// Stretches of tokens that differ, positions in each side's tokens; one of them may be empty.
 pub(super) type Changes = Vec<(Range<usize>, Range<usize>)>;
@@ -21,10 +21,14 @@ pub(super) fn changes(a: &[Code], b: &[Code]) -> Changes {
         let differ = (0..a.len()).filter(|at| a[*at] != b[*at]);
         return differ.map(|at| (at..at + 1, at..at + 1)).collect();
     }
-    let deadline = Some(Instant::now() + TIME_MAX);
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, a, b, deadline);
+    let (head, other) = (&a[..a.len().min(TOKENS_MAX)], &b[..b.len().min(TOKENS_MAX)]);
+    let ops = capture_diff_slices(Algorithm::Myers, head, other);
     let changed = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
-    changed.map(|op| (op.old_range(), op.new_range())).collect()
+    let mut changes: Changes = changed.map(|op| (op.old_range(), op.new_range())).collect();
+    if head.len() < a.len() || other.len() < b.len() {
+        changes.push((head.len()..a.len(), other.len()..b.len()));
+    }
+    changes
 }
 
 /// What differs, counted: names, literals, other tokens; and the pairs of tokens that nearly always stand
@@ -70,4 +74,29 @@ pub(super) fn count(a: &[Code], b: &[Code], changes: &Changes) -> Counted {
     }
     counted.pairs.sort_unstable();
     counted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(text: &str) -> Vec<Code> {
+        text.split(' ').map(|word| Code::fixed(word.as_bytes())).collect()
+    }
+
+    #[test]
+    fn what_one_side_alone_has_is_a_change() {
+        let (a, b) = (codes("if a then b end"), codes("if a then c d end"));
+        assert_eq!(changes(&a, &b), [(3..4, 3..5)]);
+        assert_eq!(count(&a, &b, &changes(&a, &b)).tokens, 3);
+        assert!(changes(&a, &a).is_empty());
+    }
+
+    #[test]
+    fn what_lies_beyond_the_bound_counts_as_changed() {
+        let long = codes(&vec!["x"; TOKENS_MAX + 10].join(" "));
+        let longer = codes(&vec!["x"; TOKENS_MAX + 30].join(" "));
+        let beyond = (TOKENS_MAX..TOKENS_MAX + 10, TOKENS_MAX..TOKENS_MAX + 30);
+        assert_eq!(changes(&long, &longer), [beyond]);
+    }
 }
