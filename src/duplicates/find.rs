@@ -7,6 +7,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::alike::{self, Edge, Form, Forms};
 use super::code::Corpus;
 use super::fragments::{self, Match, Stretch};
@@ -65,7 +67,7 @@ pub(super) struct Wanted {
     pub least: f32,
 }
 
-/// All groups of every section, and how many pieces markers hid.
+/// All groups of every section. Uses the threads of the rayon pool it is called in.
 ///
 /// # Errors
 /// Stopped when `turn` ends.
@@ -145,7 +147,10 @@ impl Section<'_> {
         let joined: HashSet<usize> = groups.iter().flatten().copied().collect();
         let alone = (0..units.len()).filter(|at| units[*at].len() > 1 && !joined.contains(at));
         groups.extend(alone.map(|form| vec![form]));
-        groups.iter().filter_map(|group| self.group(group, &units, &weights)).collect()
+        // Groups of the product's own code alone come up in every section, and count in one.
+        let is_here = |unit: &usize| self.corpus.units[*unit].place == self.place;
+        groups.retain(|group| group.iter().any(|form| units[*form].iter().any(is_here)));
+        groups.par_iter().filter_map(|group| self.group(group, &units, &weights)).collect()
     }
 
     /// The group of some forms.
