@@ -18,6 +18,7 @@ const VENDORED: &[&str] = &[
     "bower_components",
     "external",
     "externals",
+    "bundled",
     "extern",
     "deps",
     "Pods",
@@ -232,7 +233,11 @@ fn is_generated_name(name: &str) -> bool {
         ".js.map",
         ".snap",
     ];
-    ENDINGS.iter().any(|ending| name.ends_with(ending)) || name.starts_with("zz_generated")
+    // What build tools put into a repository so that it builds without them.
+    const WRAPPERS: &[&str] = &["gradlew", "gradlew.bat", "mvnw", "mvnw.cmd"];
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || name.starts_with("zz_generated")
+        || WRAPPERS.contains(&name)
 }
 
 /// Whether the first lines say that a program wrote the file.

@@ -7,11 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use super::code::{Code, Corpus, Level, Unit};
-use super::sets::{jaccard, overlap};
+use super::sets::{jaccard, jaccard_of_distinct, overlap};
 use crate::error::Result;
 use crate::turn::Turn;
 use crate::types::Hash;
@@ -57,6 +58,9 @@ pub(super) struct Form {
     pub units: Vec<usize>,
     /// Hashes of the grams, ascending, each once; none for small units.
     pub grams: Vec<u32>,
+    /// Hashes of the shorter grams of the tokens with their names, ascending, as often as they occur;
+    /// made when the form is first compared by them.
+    exact_grams: OnceLock<Vec<u32>>,
     /// Of the tokens without names and literals; of small units with them.
     pub hash: Hash,
 }
@@ -172,7 +176,7 @@ fn group(corpus: &Corpus) -> Vec<Form> {
         let first = &corpus.units[units[0]];
         let is_large = first.is_large();
         let grams = if is_large { grams(&corpus.codes[first.tokens.clone()]) } else { Vec::new() };
-        Form { level, units, grams, hash }
+        Form { level, units, grams, exact_grams: OnceLock::new(), hash }
     };
     groups.into_par_iter().map(form).collect()
 }
@@ -189,11 +193,7 @@ fn hash(codes: &[Code], of: fn(Code) -> u32) -> Hash {
 
 /// Hashes of the grams, ascending, each once.
 pub(super) fn grams(codes: &[Code]) -> Vec<u32> {
-    gram_hashes(codes, GRAM, Code::shape)
-}
-
-fn gram_hashes(codes: &[Code], count: usize, of: fn(Code) -> u32) -> Vec<u32> {
-    let mut grams = all_grams(codes, count, of);
+    let mut grams = all_grams(codes, GRAM, Code::shape);
     grams.dedup();
     grams
 }
@@ -278,18 +278,19 @@ fn similarity(corpus: &Corpus, a: &Form, b: &Form) -> f32 {
     if by_shape >= NEAR {
         return by_shape;
     }
-    let exact = |form: &Form| gram_hashes(codes(corpus, form), EXACT_GRAM, Code::exact);
-    by_shape.max(jaccard(&exact(a), &exact(b)))
+    by_shape.max(jaccard_of_distinct(exact_grams(corpus, a), exact_grams(corpus, b)))
 }
 
 /// What two forms have in common, 0 to 1: as [`similarity`], but each gram counts as often as it occurs.
 /// That tells more truly how much is alike, but finds less where code repeats itself.
 fn shared(corpus: &Corpus, a: &Form, b: &Form) -> f32 {
-    let share = |count, of: fn(Code) -> u32| {
-        let grams = |form: &Form| all_grams(codes(corpus, form), count, of);
-        jaccard(&grams(a), &grams(b))
-    };
-    share(GRAM, Code::shape).max(share(EXACT_GRAM, Code::exact))
+    let shapes = |form: &Form| all_grams(codes(corpus, form), GRAM, Code::shape);
+    let by_shape = jaccard(&shapes(a), &shapes(b));
+    by_shape.max(jaccard(exact_grams(corpus, a), exact_grams(corpus, b)))
+}
+
+fn exact_grams<'a>(corpus: &Corpus, form: &'a Form) -> &'a [u32] {
+    form.exact_grams.get_or_init(|| all_grams(codes(corpus, form), EXACT_GRAM, Code::exact))
 }
 
 /// The tokens of a form's first unit.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::parse::TokenClass;
+use crate::parse::{IgnoredLines, TokenClass};
 use crate::types::{LineRange, Place};
 
 /// A unit of at least so many tokens …
@@ -148,6 +148,7 @@ pub(super) struct File {
     pub tokens: Range<usize>,
     /// For each row the first token, counted from the file's first, that begins in it or later.
     pub rows: Vec<u32>,
+    pub ignored: IgnoredLines,
 }
 
 /// A stretch of tokens in which fragments are sought.

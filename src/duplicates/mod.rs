@@ -28,6 +28,7 @@ mod show;
 mod totals;
 mod touched;
 mod verdicts;
+mod worth;
 
 use std::collections::HashSet;
 
@@ -110,7 +111,7 @@ pub fn duplicates(
     let found = found(&corpus, &chunks, vectors, &asked, query, wanted, turn)?;
 
     let mut drafts: Vec<Draft> =
-        found.groups.iter().map(|group| rank::draft(&corpus, group, &verdicts)).collect();
+        found.groups.iter().map(|group| rank::draft(&corpus, catalog, group, &verdicts)).collect();
     let unused = unused(&verdicts, &drafts, query);
     if let (Some(added), None) = (&added, &query.gate) {
         drafts.retain(|draft| rank::is_touched(draft, &corpus, catalog, added));

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::code::{Corpus, Level};
+use super::code::Corpus;
 use super::find::{Group, Piece};
 use super::report::{ClusterOrder, CopyKind, Omission};
-use super::shape;
 use super::touched::{self, Added};
 use super::verdicts::Verdicts;
+use super::worth::{self, Worth};
 use crate::error::{Error, Result};
 use crate::retrieval::Catalog;
 use crate::types::{Hash, Place};
@@ -24,13 +24,18 @@ pub(super) struct Draft<'a> {
     pub id: String,
     /// Lines that could go.
     pub lines: usize,
-    pub payoff: f32,
+    pub worth: Worth,
     pub omission: Option<Omission>,
     pub reason: Option<String>,
 }
 
 /// What is said about a group.
-pub(super) fn draft<'a>(corpus: &Corpus, group: &'a Group, verdicts: &Verdicts) -> Draft<'a> {
+pub(super) fn draft<'a>(
+    corpus: &Corpus,
+    catalog: &Catalog,
+    group: &'a Group,
+    verdicts: &Verdicts,
+) -> Draft<'a> {
     let medoid = &group.pieces[group.medoid];
     let lines = spare_lines(corpus, group);
     let omission = by_place(group.place).or(group.boilerplate.map(|_| Omission::Boilerplate));
@@ -40,7 +45,7 @@ pub(super) fn draft<'a>(corpus: &Corpus, group: &'a Group, verdicts: &Verdicts) 
         group,
         id: format!("{hash}-{members}"),
         lines,
-        payoff: payoff(corpus, group),
+        worth: worth::worth(corpus, catalog, group),
         omission: judged.flatten().or(omission),
         reason: said.or_else(|| group.boilerplate.map(str::to_owned)),
     }
@@ -83,82 +88,6 @@ fn spare_lines(corpus: &Corpus, group: &Group) -> usize {
     spare.round() as usize
 }
 
-/// What a reader gains from a group: the tokens that could go, in lines of [`LINE_TOKENS`], less where
-/// the members are less alike, share fewer names, or are only parts of what they stand in.
-fn payoff(corpus: &Corpus, group: &Group) -> f32 {
-    /// Tokens of an ordinary line.
-    const LINE_TOKENS: f32 = 8.0;
-    /// Fewer tokens than this are hardly worth a name of their own.
-    const ENOUGH: f32 = 70.0;
-    /// Each further member adds less: ten copies are one finding.
-    const FURTHER: f32 = 0.75;
-    /// A part of a function is harder to take out than a whole one.
-    const FRAGMENT: f32 = 0.6;
-    /// What shares no name at all is worth this much of what shares all.
-    const STRANGERS: f32 = 0.3;
-    let medoid = &group.pieces[group.medoid];
-    let tokens = medoid.tokens.len() as f32;
-    let is_fragment = group.kind == CopyKind::Fragment;
-    let enough = if is_fragment { 2.0 * ENOUGH } else { ENOUGH };
-    let size = tokens / LINE_TOKENS * (tokens / enough).min(1.0);
-    let further = (independent(group) as f32 - 1.0).powf(FURTHER);
-    let kind = if is_fragment { FRAGMENT } else { 1.0 };
-    let names = shape::shared_names(corpus, &group.pieces, group.medoid);
-    let names = STRANGERS + (1.0 - STRANGERS) * names;
-    size * further * group.likeness.powi(2) * kind * names * circumstances(corpus, group)
-}
-
-/// Members that count: of fragments in one function one, which a reader sees together, but never fewer
-/// than two.
-fn independent(group: &Group) -> usize {
-    let mut around: Vec<(usize, &str)> = Vec::new();
-    for piece in &group.pieces {
-        match (&piece.symbol, group.kind) {
-            (Some(symbol), CopyKind::Fragment) => around.push((piece.file, symbol)),
-            _ => return group.pieces.len(),
-        }
-    }
-    around.sort_unstable();
-    around.dedup();
-    around.len().max(2)
-}
-
-/// What makes a group more or less worth a reader's time, whatever its size.
-fn circumstances(corpus: &Corpus, group: &Group) -> f32 {
-    /// Members of one file are seen by whoever edits it.
-    const ONE_FILE: f32 = 0.8;
-    /// Overloads of one name do the same for other types; languages without generics demand them.
-    const OVERLOADS: f32 = 0.3;
-    /// A function of the same name elsewhere is one that somebody took along.
-    const NAMESAKES: f32 = 1.5;
-    const NAMESAKES_LIKENESS: f32 = 0.9;
-    /// Methods that only hand on leave little to take out.
-    const THIN: f32 = 0.4;
-    /// What is deprecated will go by itself.
-    const LEAVING: f32 = 0.3;
-    let pieces = &group.pieces;
-    let file = pieces[0].file;
-    let is_one_file = pieces.iter().all(|piece| piece.file == file);
-    let are_namesakes = are_namesakes(pieces);
-    let unit = |piece: &Piece| piece.unit.map(|unit| &corpus.units[unit]);
-    let is_function = unit(&pieces[0]).is_some_and(|unit| unit.level == Level::Function);
-    let place = match (is_one_file, are_namesakes) {
-        (true, true) => OVERLOADS,
-        (true, false) => ONE_FILE,
-        (false, true) if is_function && group.likeness >= NAMESAKES_LIKENESS => NAMESAKES,
-        (false, _) => 1.0,
-    };
-    let is_thin = pieces.iter().all(|piece| unit(piece).is_some_and(|unit| unit.is_thin));
-    let is_leaving = pieces.iter().any(|piece| unit(piece).is_some_and(|unit| unit.is_deprecated));
-    place * if is_thin { THIN } else { 1.0 } * if is_leaving { LEAVING } else { 1.0 }
-}
-
-/// Whether pieces are whole and have one name.
-fn are_namesakes(pieces: &[Piece]) -> bool {
-    let name = &pieces[0].symbol;
-    name.is_some() && pieces.iter().all(|piece| piece.unit.is_some() && piece.symbol == *name)
-}
-
 /// Brings drafts into order; among equals the content decides, then the place.
 pub(super) fn order(drafts: &mut [Draft], order: ClusterOrder) {
     let by_size = |draft: &Draft| match order {
@@ -168,7 +97,7 @@ pub(super) fn order(drafts: &mut [Draft], order: ClusterOrder) {
     drafts.sort_by(|a, b| {
         by_size(b)
             .cmp(&by_size(a))
-            .then(b.payoff.total_cmp(&a.payoff))
+            .then(b.worth.payoff.total_cmp(&a.worth.payoff))
             .then_with(|| a.id.cmp(&b.id))
             .then_with(|| {
                 let place = |draft: &Draft| draft.group.pieces[0].tokens.start;

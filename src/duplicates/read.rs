@@ -10,7 +10,7 @@ use super::code::{Code, Corpus, File, Level, Region, Unit};
 use super::placed::{self, Placed, Rows};
 use super::plain;
 use crate::error::Result;
-use crate::parse::{self, DefinitionKind, Token};
+use crate::parse::{self, DefinitionKind, IgnoredLines, Token};
 use crate::retrieval::Catalog;
 use crate::store::Reader;
 use crate::text;
@@ -94,7 +94,8 @@ impl Corpus {
     fn add(&mut self, at: usize, read: FileCode) {
         let (file, first, first_symbol) = (self.files.len(), self.codes.len(), self.symbols.len());
         self.codes.extend(read.codes);
-        self.files.push(File { at, tokens: first..self.codes.len(), rows: read.rows });
+        let FileCode { rows, ignored, .. } = read;
+        self.files.push(File { at, tokens: first..self.codes.len(), rows, ignored });
         let moved = |tokens: Range<usize>| tokens.start + first..tokens.end + first;
         self.units.extend(read.units.into_iter().map(|unit| Unit {
             file,
@@ -115,6 +116,7 @@ impl Corpus {
 struct FileCode {
     codes: Vec<Code>,
     rows: Vec<u32>,
+    ignored: IgnoredLines,
     units: Vec<Unit>,
     regions: Vec<Region>,
     symbols: Vec<String>,
@@ -128,6 +130,7 @@ pub(super) fn lex(catalog: &Catalog, at: usize, text: &str) -> parse::Lexed {
         tokens: if is_code(row.language) { plain::tokens(row.language, text) } else { Vec::new() },
         outline: parse::Outline::default(),
         markers: Vec::new(),
+        ignored: IgnoredLines::default(),
     })
 }
 
@@ -159,11 +162,11 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
     let mut file = FileCode {
         codes: tokens.iter().map(code).collect(),
         rows: rows.first_tokens(tokens),
+        ignored: lexed.ignored,
         units: Vec::new(),
         regions: placed::regions(&placed, tokens.len(), place, is_marked),
         symbols: placed.iter().map(|placed| placed.definition.name.clone()).collect(),
     };
-    let is_leaving = row.path.as_str().contains("deprecated/");
     let whole = 0..tokens.len();
     if !placed.is_empty() && !placed::is_shell(&whole, &placed) {
         let line = |token: &Token| rows.line(token.start as usize);
@@ -180,7 +183,7 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
             has_code,
             is_thin,
             implements: false,
-            is_deprecated: is_leaving || placed::is_mostly_deprecated(&placed),
+            is_deprecated: placed::is_mostly_deprecated(&placed),
             can_overload: can_overload(row.language),
             is_marked,
         });
@@ -192,9 +195,7 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
                 if is_function { 1 } else { placed::count_within(&one.tokens, &placed[at..]) };
             let work = file.work(&placed[at..at + inside]);
             let can_overload = can_overload(row.language);
-            let unit = unit(one, text, is_marked, work);
-            let is_deprecated = unit.is_deprecated || is_leaving;
-            file.units.push(Unit { is_deprecated, can_overload, ..unit });
+            file.units.push(Unit { can_overload, ..unit(one, text, is_marked, work) });
         }
     }
     file.units.retain(|unit| {

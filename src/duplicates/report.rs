@@ -134,6 +134,10 @@ pub struct Totals {
     pub copied_lines: usize,
     /// Lines that could go if each cluster became one piece of code; a line counts once.
     pub spare_lines: usize,
+    /// Lines of imports, which are never compared; known of languages with a grammar.
+    pub import_lines: usize,
+    /// Lines of licence headers, which are never compared; known of languages with a grammar.
+    pub licence_lines: usize,
 }
 
 /// What was left out for one reason.
@@ -166,6 +170,8 @@ pub struct Cluster {
     pub lines: usize,
     /// What orders the list: higher is better worth a reader's time.
     pub payoff: f32,
+    /// What lowered the payoff, in words: that it is deprecated, all in one file … Often empty.
+    pub discounts: Vec<&'static str>,
     /// Where its members lie that gave it its section: `source` for the main one.
     pub place: Place,
     /// How the other members differ from the medoid.

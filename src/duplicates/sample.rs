@@ -37,6 +37,7 @@ pub(super) fn cluster(hash: &str, members: Vec<Member>) -> Cluster {
         tokens: 60,
         lines: 10,
         payoff: 1.0,
+        discounts: Vec::new(),
         place: Place::Source,
         differs: Differences::default(),
         omission: None,

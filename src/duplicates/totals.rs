@@ -43,6 +43,8 @@ pub(super) fn totals(corpus: &Corpus, catalog: &Catalog, drafts: &[Draft]) -> To
     Totals {
         lines: (0..corpus.files.len()).map(lines).sum(),
         copied_lines: copied.into_values().map(all).sum(),
+        import_lines: corpus.files.iter().map(|file| file.ignored.imports).sum(),
+        licence_lines: corpus.files.iter().map(|file| file.ignored.licence).sum(),
         spare_lines: spare.into_iter().map(with_code).sum(),
     }
 }

@@ -29,7 +29,7 @@ use languages::Grammar;
 use walk::Reading;
 
 pub use highlight::{Highlight, highlight};
-pub use tokens::{Token, TokenClass};
+pub use tokens::{IgnoredLines, Token, TokenClass};
 
 /// Longer texts are not parsed; a file of this size is data.
 const PARSED_BYTES_MAX: usize = 4 << 20;
@@ -151,14 +151,15 @@ pub struct Lexed {
     pub outline: Outline,
     /// Where comments begin that hide what stands below them from a search for copies.
     pub markers: Vec<usize>,
+    pub ignored: IgnoredLines,
 }
 
 /// The tokens of a text, with its [`outline`]; `None` as there.
 pub fn lex(language: Language, text: &str, long: usize) -> Option<Lexed> {
     let grammar = languages::find(language)?;
     let (tree, outline) = read(grammar, text, long)?;
-    let tokens::Leaves { tokens, markers } = tokens::read(grammar, text, &tree);
-    Some(Lexed { tokens, outline, markers })
+    let tokens::Leaves { tokens, markers, ignored } = tokens::read(grammar, text, &tree);
+    Some(Lexed { tokens, outline, markers, ignored })
 }
 
 /// The tree of a text and what it defines.

@@ -4,6 +4,8 @@
 //! `identifier` here is a `type_identifier` or a `simple_identifier` there. A test holds for every
 //! grammar that names and literals are found.
 
+use std::ops::Range;
+
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use super::languages::{self, Grammar, Role};
@@ -41,19 +43,36 @@ pub(super) struct Leaves {
     pub tokens: Vec<Token>,
     /// Where comments begin that say [`MARKER`].
     pub markers: Vec<usize>,
+    pub ignored: IgnoredLines,
+}
+
+/// How much of a text is never compared, whatever stands elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IgnoredLines {
+    /// Lines of imports.
+    pub imports: usize,
+    /// Lines of the comments before the code that speak of a licence or of who holds the copyright.
+    pub licence: usize,
 }
 
 /// The tokens of a tree.
 pub(super) fn read(grammar: &Grammar, text: &str, tree: &Tree) -> Leaves {
     let kinds = languages::kinds(grammar);
     let mut leaves = Leaves::default();
+    let mut head = Head::default();
     let mut cursor = tree.root_node().walk();
     loop {
         let node = cursor.node();
         let goes_down = match languages::role(&kinds.roles, node) {
-            Role::Import => false,
+            Role::Import => {
+                leaves.ignored.imports += rows(node).len();
+                false
+            }
             Role::Comment => {
                 leaves.note(node, text);
+                if leaves.tokens.is_empty() && leaves.ignored.imports == 0 {
+                    head.add(node, text);
+                }
                 false
             }
             _ => leaves.take(node, text, &kinds.classes),
@@ -62,9 +81,48 @@ pub(super) fn read(grammar: &Grammar, text: &str, tree: &Tree) -> Leaves {
             continue;
         }
         if !onward(&mut cursor) {
+            leaves.ignored.licence = head.licence_lines();
             return leaves;
         }
     }
+}
+
+/// The comments before the code, those together that no empty line parts.
+#[derive(Default)]
+struct Head {
+    /// The rows of the last block, and whether it speaks of a licence.
+    last: Option<(Range<usize>, bool)>,
+    /// Lines of blocks before it that do.
+    licence: usize,
+}
+
+impl Head {
+    fn add(&mut self, comment: Node, text: &str) {
+        let said = text.get(comment.byte_range()).unwrap_or("").to_ascii_lowercase();
+        let is_licence = ["license", "licence", "copyright"].iter().any(|word| said.contains(word));
+        let rows = rows(comment);
+        match &mut self.last {
+            Some((block, says)) if rows.start <= block.end => {
+                block.end = rows.end.max(block.end);
+                *says |= is_licence;
+            }
+            _ => {
+                self.licence = self.licence_lines();
+                self.last = Some((rows, is_licence));
+            }
+        }
+    }
+
+    fn licence_lines(&self) -> usize {
+        let last = self.last.as_ref().filter(|(_, says)| *says);
+        self.licence + last.map_or(0, |(rows, _)| rows.len())
+    }
+}
+
+/// The rows that a node has text in.
+fn rows(node: Node) -> Range<usize> {
+    let (start, end) = (node.start_position(), node.end_position());
+    start.row..(end.row + usize::from(end.column > 0)).max(start.row + 1)
 }
 
 /// Moves to the next node that is not inside of this one.

@@ -138,6 +138,11 @@ impl Catalog {
         self.files.binary_search_by(|file| file.row.path.cmp(path)).ok()
     }
 
+    /// Whether a file lies in a folder of legacy code, or of an older version than one beside it.
+    pub fn is_superseded(&self, file: usize) -> bool {
+        self.layout.is_old(file)
+    }
+
     /// Chunks that define a name, compared without case and underscores.
     pub fn defining(&self, name: &str) -> Vec<u32> {
         self.definitions.of(name, &self.chunks)

@@ -337,6 +337,46 @@ fn tables_and_imports_are_no_copies() {
 }
 
 #[test]
+fn imports_and_licences_are_never_compared_and_counted() {
+    let repo = repo();
+    let licence = "// Copyright the authors.\n// Licensed under terms.\n\n// The room of totals.\n";
+    let imports =
+        "use crate::money::{\n    Money,\n    Rates,\n};\nuse crate::failure::Failure;\n\n";
+    repo.write("src/a.rs", format!("{licence}{imports}{INVOICE}"));
+    repo.write("src/b.rs", format!("{licence}{imports}{SHIPMENT}"));
+    repo.write("tools/c.pl", "# Copyright the authors.\nuse strict;\n");
+    let reply = found(&repo, DuplicatesQuery::default());
+    assert_eq!(reply.clusters_found, 0, "{reply:?}");
+    assert_eq!((reply.totals.import_lines, reply.totals.licence_lines), (10, 4));
+}
+
+/// The discounts of the only cluster of some files.
+fn discounts(files: &[(&str, &str)]) -> Vec<&'static str> {
+    let repo = repo();
+    files.iter().for_each(|(path, code)| repo.write(path, code));
+    let clusters = all(&repo);
+    assert_eq!(clusters.len(), 1, "{clusters:?}");
+    clusters[0].discounts.clone()
+}
+
+#[test]
+fn what_lowers_a_clusters_place_is_said() {
+    let bill = &renamed(INVOICE);
+    assert!(discounts(&[("src/a.rs", INVOICE), ("src/b.rs", bill)]).is_empty());
+    assert_eq!(discounts(&[("src/a.rs", &format!("{INVOICE}{bill}"))]), ["all in one file"]);
+    let older = discounts(&[("src/v1/a.rs", INVOICE), ("src/v2/a.rs", bill)]);
+    assert_eq!(older, ["an older version, kept beside its successor"]);
+    let leaving = &format!("#[deprecated]\n{INVOICE}");
+    assert_eq!(discounts(&[("src/a.rs", leaving), ("src/b.rs", bill)]), ["deprecated code"]);
+    let waiting = &INVOICE.replace("line.day)?", "line.day).await?");
+    let colours = discounts(&[("src/a.rs", waiting), ("src/b.rs", bill)]);
+    assert_eq!(colours, ["one that waits and one that does not"]);
+    let [narrow, wide] = ["i32", "u64"].map(|kind| INVOICE.replace("of_invoice", kind));
+    let types = discounts(&[("src/a.rs", &narrow), ("src/b.rs", &wide)]);
+    assert_eq!(types, ["one for each type or size"]);
+}
+
+#[test]
 fn code_without_a_grammar_is_compared_by_its_words() {
     let rules = "\
 .card .title { margin: 2px auto; color: var(--shade); }

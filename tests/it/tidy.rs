@@ -50,7 +50,18 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // Rooms: only `duplicates` uses another one, for the catalog and what is alike in it.
     (
         "duplicates",
-        &["retrieval", "git", "parse", "store", "text", "config", "error", "turn", "types"],
+        &[
+            "retrieval",
+            "git",
+            "parse",
+            "store",
+            "text",
+            "words",
+            "config",
+            "error",
+            "turn",
+            "types",
+        ],
     ),
     ("hooks", &["git", "error"]),
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),

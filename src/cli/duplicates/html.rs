@@ -134,6 +134,8 @@ struct ClusterData {
     failing: Option<String>,
     omission: Option<Omission>,
     reason: Option<String>,
+    /// What lowers its place in the list.
+    discounts: Option<String>,
     differs: Option<String>,
     examples: Vec<String>,
     members: Vec<MemberData>,
@@ -229,7 +231,14 @@ impl Data {
                     flag: format!("--include {}", left.reason),
                 })
                 .collect(),
-            notes: reply.notes.iter().map(|note| shown(note)).collect(),
+            notes: reply
+                .notes
+                .iter()
+                .map(|note| shown(note))
+                .chain(
+                    phrases::ignored(&reply.totals).map(|lines| format!("never compared: {lines}")),
+                )
+                .collect(),
             changed: reply.changed.len(),
             kinds: CopyKind::ALL
                 .iter()
@@ -291,6 +300,7 @@ impl ClusterData {
             failing: None,
             omission: cluster.omission,
             reason: cluster.reason.as_deref().map(shown),
+            discounts: phrases::discounts(cluster).as_deref().map(phrases::sentence),
             differs: phrases::counted(&cluster.differs),
             examples: cluster.differs.examples.iter().map(|example| shown(example)).collect(),
             members: members.map(|(member, code)| MemberData::new(member, code, folder)).collect(),

@@ -128,6 +128,9 @@ fn details(number: usize, cluster: &Cluster) -> String {
         let reason = cluster.reason.as_ref().map(|reason| format!(" ({})", code(reason, 300)));
         let _ = writeln!(text, "Left out by default: {omission}{}.", reason.unwrap_or_default());
     }
+    if let Some(discounts) = phrases::discounts(cluster) {
+        let _ = writeln!(text, "{}.", phrases::sentence(&discounts));
+    }
     text.push('\n');
     for (at, member) in cluster.members.iter().take(MEMBERS_MAX).enumerate() {
         let alike = if at == cluster.medoid {
@@ -171,14 +174,13 @@ fn code(text: &str, chars_max: usize) -> String {
 }
 
 fn left_out(reply: &DuplicatesReply) -> String {
-    if reply.left_out.is_empty() {
-        return String::new();
-    }
     let reasons: Vec<String> = reply.left_out.iter().map(phrases::left_out).collect();
-    format!(
-        "\n<sub>Left out: {}; `sai duplicates --all` shows everything.</sub>\n",
-        reasons.join(", ")
-    )
+    let left_out = (!reasons.is_empty()).then(|| {
+        format!("Left out: {}; `sai duplicates --all` shows everything.", reasons.join(", "))
+    });
+    let ignored = phrases::ignored(&reply.totals).map(|lines| format!("Never compared: {lines}."));
+    let said: Vec<String> = left_out.into_iter().chain(ignored).collect();
+    if said.is_empty() { String::new() } else { format!("\n<sub>{}</sub>\n", said.join(" ")) }
 }
 
 #[cfg(test)]
@@ -221,7 +223,7 @@ They differ in 2 names and 1 literal: <code>total → sum</code>, \
 … 1 more cluster; `sai duplicates -n 0` lists them.
 
 <sub>Left out: 12 clusters in tests, 1 piece marked `sai-noduplicate`; \
-`sai duplicates --all` shows everything.</sub>
+`sai duplicates --all` shows everything. Never compared: 40 lines of imports.</sub>
 "
         );
     }

@@ -1,7 +1,7 @@
 //! What words do all renderers use for kinds, places, reasons and differences?
 
 use super::super::print;
-use crate::request::{Cluster, CopyKind, Differences, DuplicatesReply, LeftOut, Omission};
+use crate::request::{Cluster, CopyKind, Differences, DuplicatesReply, LeftOut, Omission, Totals};
 use crate::types::Place;
 
 /// The heading of a section.
@@ -55,6 +55,15 @@ pub(super) fn left_out(left_out: &LeftOut) -> String {
     format!("{amount} {}", reason(left_out.reason))
 }
 
+/// What was never compared: `40 lines of imports and 16 lines of licence headers`.
+pub(super) fn ignored(totals: &Totals) -> Option<String> {
+    let lines = [(totals.import_lines, "imports"), (totals.licence_lines, "licence headers")];
+    let some = lines.into_iter().filter(|(lines, _)| *lines > 0);
+    let said: Vec<String> =
+        some.map(|(lines, of)| format!("{} of {of}", print::count(lines, "line"))).collect();
+    (!said.is_empty()).then(|| said.join(" and "))
+}
+
 /// The lowest and the highest similarity: `0.92–1.00`, or one of them when they are the same.
 pub(super) fn similarity(cluster: &Cluster) -> String {
     let [low, high] = [rounded(cluster.min_similarity), rounded(cluster.max_similarity)];
@@ -94,6 +103,12 @@ pub(super) fn omission(cluster: &Cluster) -> Option<String> {
         Some(reason) => format!("{omission}: {reason}"),
         None => omission.to_string(),
     })
+}
+
+/// What lowers a cluster's place in the list.
+pub(super) fn discounts(cluster: &Cluster) -> Option<String> {
+    let discounts = &cluster.discounts;
+    (!discounts.is_empty()).then(|| format!("ranked lower: {}", discounts.join(", ")))
 }
 
 /// Why a gate does not let a cluster pass.

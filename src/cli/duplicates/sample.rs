@@ -67,6 +67,7 @@ pub(super) fn cluster() -> Cluster {
         tokens: 15,
         lines: 4,
         payoff: 3.5,
+        discounts: Vec::new(),
         place: Place::Source,
         differs: Differences {
             names: 2,
@@ -106,7 +107,13 @@ pub(super) fn reply() -> DuplicatesReply {
         searched: Searched { files: 7, chunks: 70 },
         clusters_found: 3,
         clusters: vec![test_cluster(), cluster()],
-        totals: Totals { lines: 1000, copied_lines: 25, spare_lines: 12 },
+        totals: Totals {
+            lines: 1000,
+            copied_lines: 25,
+            spare_lines: 12,
+            import_lines: 40,
+            licence_lines: 0,
+        },
         left_out: vec![
             LeftOut { reason: Omission::Tests, clusters: 12, members: 30 },
             LeftOut { reason: Omission::Marked, clusters: 0, members: 1 },

@@ -94,6 +94,7 @@ fn head(cluster: &Cluster, look: Look) -> String {
     if let Some(omission) = phrases::omission(cluster) {
         say(&format!("left out by default: {omission}"));
     }
+    phrases::discounts(cluster).iter().for_each(|discounts| say(discounts));
     if let Some(differences) = phrases::differences(cluster) {
         say(&differences);
     }

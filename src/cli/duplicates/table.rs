@@ -138,6 +138,7 @@ pub(super) fn summary(reply: &DuplicatesReply, shown: usize, of_a_change: bool) 
         lines.push(format!("{found}: {}", phrases::totals(reply)));
     }
     lines.extend(left_out(reply));
+    lines.extend(phrases::ignored(&reply.totals).map(|lines| format!("never compared: {lines}")));
     let shown = shown.min(reply.clusters.len());
     if shown > 0 && shown < reply.clusters_found {
         let found = print::number(reply.clusters_found);
@@ -221,6 +222,7 @@ Tests
                 "3 clusters: 25 of 1,000 lines (2.5 %) are copied, 12 could go",
                 "left out: 12 clusters in tests (--include tests), 1 piece marked \
                  `sai-noduplicate` (--include marked); --all shows everything",
+                "never compared: 40 lines of imports",
                 "the first 1 of 3 are shown; `-n 0` shows all",
                 "`sai duplicates --show 3f2a9c01b7de-2` shows both sides of a cluster",
             ]
