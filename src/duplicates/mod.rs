@@ -32,6 +32,8 @@ mod worth;
 
 use std::collections::HashSet;
 
+use rayon::prelude::*;
+
 use crate::config::Config;
 use crate::error::Result;
 use crate::retrieval::{Catalog, CodeVectors, Freshness, LIMIT_MAX, PathFilter};
@@ -110,8 +112,8 @@ pub fn duplicates(
     };
     let found = found(&corpus, &chunks, vectors, &asked, query, wanted, turn)?;
 
-    let mut drafts: Vec<Draft> =
-        found.groups.iter().map(|group| rank::draft(&corpus, catalog, group, &verdicts)).collect();
+    let draft = |group| rank::draft(&corpus, catalog, group, &verdicts);
+    let mut drafts: Vec<Draft> = found.groups.par_iter().map(draft).collect();
     let unused = unused(&verdicts, &drafts, query);
     if let (Some(added), None) = (&added, &query.gate) {
         drafts.retain(|draft| rank::is_touched(draft, &corpus, catalog, added));

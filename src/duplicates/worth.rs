@@ -1,5 +1,6 @@
 //! Here is a group: how much is it worth a reader's time, and what lowers that whatever its size?
 
+use super::alike;
 use super::code::{Code, Corpus, Level, Unit};
 use super::find::{Group, Piece};
 use super::report::CopyKind;
@@ -16,16 +17,17 @@ pub(super) struct Worth {
     pub discounts: Vec<&'static str>,
 }
 
-/// What a reader gains: the tokens that could go, in lines of [`LINE_TOKENS`], less where the members are
-/// less alike, share fewer names, are only parts of what they stand in, or are copies for a reason that
+/// What a reader gains: the tokens that could go, in lines of [`LINE_TOKENS`], less where the medoid repeats
+/// itself, where the members are less alike, share fewer names, are only parts of what they stand in, or are copies for a reason that
 /// can be seen.
 pub(super) fn worth(corpus: &Corpus, catalog: &Catalog, group: &Group) -> Worth {
     /// Tokens of an ordinary line.
     const LINE_TOKENS: f32 = 8.0;
     /// Fewer tokens than this are hardly worth a name of their own.
     const ENOUGH: f32 = 70.0;
-    /// Each further member adds less: ten copies are one finding.
+    /// Each further member adds less: ten copies are one finding, all the more in one file.
     const FURTHER: f32 = 0.75;
+    const FURTHER_NEAR: f32 = 0.5;
     /// A part of a function is harder to take out than a whole one.
     const FRAGMENT: f32 = 0.6;
     /// What shares no name at all is worth this much of what shares all.
@@ -33,11 +35,12 @@ pub(super) fn worth(corpus: &Corpus, catalog: &Catalog, group: &Group) -> Worth 
     /// A function of the same name elsewhere is one that somebody took along.
     const NAMESAKES: f32 = 1.5;
     let medoid = &group.pieces[group.medoid];
-    let tokens = medoid.tokens.len() as f32;
+    let tokens = telling(&corpus.codes[medoid.tokens.clone()]) as f32;
     let is_fragment = group.kind == CopyKind::Fragment;
     let enough = if is_fragment { 2.0 * ENOUGH } else { ENOUGH };
     let size = tokens / LINE_TOKENS * (tokens / enough).min(1.0);
-    let further = (independent(group) as f32 - 1.0).powf(FURTHER);
+    let further = if is_one_file(&group.pieces) { FURTHER_NEAR } else { FURTHER };
+    let further = (independent(group) as f32 - 1.0).powf(further);
     let kind = if is_fragment { FRAGMENT } else { 1.0 };
     let names = shape::shared_names(corpus, &group.pieces, group.medoid);
     let names = STRANGERS + (1.0 - STRANGERS) * names;
@@ -46,6 +49,14 @@ pub(super) fn worth(corpus: &Corpus, catalog: &Catalog, group: &Group) -> Worth 
         discounts(corpus, catalog, group).into_iter().unzip();
     let whole = size * further * group.likeness.powi(2) * kind * names * taken_along;
     Worth { payoff: whole * factors.iter().product::<f32>(), discounts }
+}
+
+/// Tokens that count: those of ordinary code, but of a table with one row after the other hardly more than
+/// those of a few rows.
+fn telling(codes: &[Code]) -> usize {
+    /// Ordinary code has half as many different grams as tokens, or more.
+    const TOKENS_A_GRAM: usize = 2;
+    codes.len().min(TOKENS_A_GRAM * alike::grams(codes).len())
 }
 
 /// Members that count: of fragments in one function one, which a reader sees together, but never fewer
