@@ -127,15 +127,11 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// How many lines it has.
-    pub(super) fn line_count(&self) -> usize {
-        (self.lines.end - self.lines.start + 1) as usize
-    }
-
     /// Whether it is large enough to be compared with what is not quite the same.
     pub(super) fn is_large(&self) -> bool {
         let tokens = self.tokens.len();
-        tokens >= LARGE_TOKENS || (self.line_count() >= LARGE_LINES && tokens >= LARGE_LINES_TOKENS)
+        tokens >= LARGE_TOKENS
+            || (self.lines.count() >= LARGE_LINES && tokens >= LARGE_LINES_TOKENS)
     }
 }
 

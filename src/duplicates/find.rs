@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::alike::{self, Edge, Form, Forms};
 use super::code::Corpus;
 use super::fragments::{self, Match, Stretch};
-use super::linkage::{self, Link};
+use super::linkage::{self, Link, Weights};
 use super::report::CopyKind;
 use super::shape;
 use crate::error::Result;
@@ -141,8 +141,7 @@ impl Section<'_> {
             .filter(|edge| self.is_alike_enough(edge))
             .map(|edge| Link { a: edge.a, b: edge.b, weight: edge.similarity })
             .collect();
-        let weights: HashMap<(usize, usize), f32> =
-            links.iter().map(|link| ((link.a, link.b), link.weight)).collect();
+        let weights = Weights::of(&links);
         let mut groups = linkage::complete(&links, alike::NEAR);
         let joined: HashSet<usize> = groups.iter().flatten().copied().collect();
         let alone = (0..units.len()).filter(|at| units[*at].len() > 1 && !joined.contains(at));
@@ -154,28 +153,14 @@ impl Section<'_> {
     }
 
     /// The group of some forms.
-    fn group(
-        &self,
-        forms: &[usize],
-        units: &[Vec<usize>],
-        weights: &HashMap<(usize, usize), f32>,
-    ) -> Option<Group> {
-        let similarity = |a: usize, b: usize| {
-            if a == b { 1.0 } else { weights[&(a.min(b), a.max(b))] }
-        };
-        let toward_all = |form: usize| -> f32 {
-            forms.iter().map(|other| similarity(form, *other) * units[*other].len() as f32).sum()
-        };
-        // Among equals the content decides, so that a renamed file changes nothing.
-        let medoid = forms.iter().copied().max_by(|a, b| {
-            let by_hash = || self.forms.list[*b].hash.cmp(&self.forms.list[*a].hash);
-            toward_all(*a).total_cmp(&toward_all(*b)).then_with(by_hash)
-        })?;
+    fn group(&self, forms: &[usize], units: &[Vec<usize>], weights: &Weights) -> Option<Group> {
+        let hash = |form: usize| self.forms.list[form].hash;
+        let medoid = weights.medoid(forms, |form| units[form].len(), hash)?;
         let mut pieces: Vec<Piece> = Vec::new();
         for form in forms {
-            let hash = self.forms.list[*form].hash;
             let like_medoid = self.forms.shared(self.corpus, *form, medoid);
-            pieces.extend(units[*form].iter().map(|unit| self.piece(*unit, hash, like_medoid)));
+            let piece = |unit: &usize| self.piece(*unit, hash(*form), like_medoid);
+            pieces.extend(units[*form].iter().map(piece));
         }
         pieces.sort_by_key(|piece| (piece.tokens.start, std::cmp::Reverse(piece.tokens.end)));
         // What lies in another member is a part of it.
@@ -183,18 +168,13 @@ impl Section<'_> {
         if !self.counts(&pieces) {
             return None;
         }
-        let hash = self.forms.list[medoid].hash;
-        let medoid = pieces.iter().position(|piece| piece.hash == hash)?;
+        let medoid = pieces.iter().position(|piece| piece.hash == hash(medoid))?;
         let kind = self.kind(&pieces);
-        let pairs = forms
-            .iter()
-            .enumerate()
-            .flat_map(|(at, a)| forms[at + 1..].iter().map(move |b| (*a, *b)));
-        let likeness = pairs.clone().map(|(a, b)| similarity(a, b)).fold(1.0, f32::min);
+        let pairs = linkage::pairs(forms);
+        let (likeness, _) = linkage::extent(pairs.clone().map(|(a, b)| weights.between(a, b)));
         let same = forms.iter().any(|form| units[*form].len() > 1).then_some(1.0);
         let shared = pairs.map(|(a, b)| self.forms.shared(self.corpus, a, b)).chain(same);
-        let similarity = shared
-            .fold((1.0_f32, 0.0_f32), |(low, high), shared| (low.min(shared), high.max(shared)));
+        let similarity = linkage::extent(shared);
         let boilerplate = shape::boilerplate(self.corpus, &pieces, medoid, kind);
         Some(Group { kind, place: self.place, pieces, medoid, similarity, likeness, boilerplate })
     }

@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::types::Hash;
+
 /// Two things that are alike; positions of things.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Link {
@@ -14,9 +16,55 @@ pub(super) struct Link {
     pub weight: f32,
 }
 
+/// How alike linked things are.
+pub(super) struct Weights(HashMap<(usize, usize), f32>);
+
+impl Weights {
+    pub(super) fn of(links: &[Link]) -> Self {
+        Self(
+            links
+                .iter()
+                .map(|link| ((link.a.min(link.b), link.a.max(link.b)), link.weight))
+                .collect(),
+        )
+    }
+
+    /// The weight between two things, which are linked or the same.
+    pub(super) fn between(&self, a: usize, b: usize) -> f32 {
+        if a == b { 1.0 } else { self.0[&(a.min(b), a.max(b))] }
+    }
+
+    /// The one of a group that is most like all others, of which each counts `times`. Among equals the
+    /// least hash decides, so that a renamed file changes nothing. `None` for no things.
+    pub(super) fn medoid(
+        &self,
+        group: &[usize],
+        times: impl Fn(usize) -> usize,
+        hash: impl Fn(usize) -> Hash,
+    ) -> Option<usize> {
+        let toward_all = |thing: usize| -> f32 {
+            group.iter().map(|other| self.between(thing, *other) * times(*other) as f32).sum()
+        };
+        group.iter().copied().max_by(|a, b| {
+            let by_hash = || hash(*b).cmp(&hash(*a));
+            toward_all(*a).total_cmp(&toward_all(*b)).then_with(by_hash)
+        })
+    }
+}
+
+/// All pairs of a group.
+pub(super) fn pairs(group: &[usize]) -> impl Iterator<Item = (usize, usize)> + Clone {
+    group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)))
+}
+
+/// The lowest and the highest of some values from 0 to 1; `(1, 0)` when there is none.
+pub(super) fn extent(values: impl Iterator<Item = f32>) -> (f32, f32) {
+    values.fold((1.0, 0.0), |(low, high), value| (f32::min(low, value), f32::max(high, value)))
+}
+
 /// Groups of two or more, each ascending, in the order of their first members. A link lighter than
-/// `strong` makes a pair of two that have nobody else, and counts for nothing in larger groups. Deterministic: among links of one
-/// weight the one with the smaller positions comes first.
+/// `strong` makes a pair of two that have nobody else, and counts for nothing in larger groups.
+/// Deterministic: among links of one weight the one with the smaller positions comes first.
 pub(super) fn complete(links: &[Link], strong: f32) -> Vec<Vec<usize>> {
     let mut order: Vec<&Link> = links.iter().collect();
     order.sort_by(|x, y| y.weight.total_cmp(&x.weight).then((x.a, x.b).cmp(&(y.a, y.b))));

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::alike;
 use super::code::{Corpus, Level};
 use super::find::{Group, Piece, Wanted};
-use super::linkage::{self, Link};
+use super::linkage::{self, Link, Weights};
 use super::report::CopyKind;
 use crate::error::Result;
 use crate::retrieval::{Catalog, CodeVectors, nearest};
@@ -108,27 +108,15 @@ pub(super) fn behaviour(
         .filter(|(a, b, _)| is_in(*a) && is_in(*b) && !are_copies(*a, *b))
         .map(|(a, b, cosine)| Link { a: *a, b: *b, weight: *cosine })
         .collect();
-    let weights: HashMap<(usize, usize), f32> =
-        links.iter().map(|link| ((link.a, link.b), link.weight)).collect();
+    let weights = Weights::of(&links);
     let mut groups = linkage::complete(&links, 0.0);
     groups.retain(|group| group.len() >= wanted.size);
-    groups.iter().map(|group| behaviour_group(corpus, group, &weights)).collect()
+    groups.iter().filter_map(|group| behaviour_group(corpus, group, &weights)).collect()
 }
 
-fn behaviour_group(
-    corpus: &Corpus,
-    units: &[usize],
-    weights: &HashMap<(usize, usize), f32>,
-) -> Group {
-    let cosine = |a: usize, b: usize| if a == b { 1.0 } else { weights[&(a.min(b), a.max(b))] };
-    let toward_all = |unit: usize| -> f32 { units.iter().map(|other| cosine(unit, *other)).sum() };
+fn behaviour_group(corpus: &Corpus, units: &[usize], weights: &Weights) -> Option<Group> {
     let hash = |unit: usize| alike::shape_hash(&corpus.codes[corpus.units[unit].tokens.clone()]);
-    let medoid = (0..units.len())
-        .max_by(|a, b| {
-            let by_hash = || hash(units[*b]).cmp(&hash(units[*a]));
-            toward_all(units[*a]).total_cmp(&toward_all(units[*b])).then_with(by_hash)
-        })
-        .expect("a group has members");
+    let medoid = weights.medoid(units, |_| 1, hash)?;
     let piece = |unit: &usize| Piece {
         file: corpus.units[*unit].file,
         tokens: corpus.units[*unit].tokens.clone(),
@@ -137,19 +125,16 @@ fn behaviour_group(
         symbol: corpus.units[*unit].symbol.clone(),
         place: corpus.units[*unit].place,
         hash: hash(*unit),
-        similarity: cosine(*unit, units[medoid]),
+        similarity: weights.between(*unit, medoid),
     };
-    let all = units.iter().enumerate();
-    let pairs = all.flat_map(|(at, a)| units[at + 1..].iter().map(move |b| cosine(*a, *b)));
-    let similarity =
-        pairs.fold((1.0_f32, 0.0_f32), |(low, high), cosine| (low.min(cosine), high.max(cosine)));
-    Group {
+    let similarity = linkage::extent(linkage::pairs(units).map(|(a, b)| weights.between(a, b)));
+    Some(Group {
         kind: CopyKind::Behaviour,
         place: Place::Source,
         pieces: units.iter().map(piece).collect(),
-        medoid,
+        medoid: units.iter().position(|unit| *unit == medoid)?,
         similarity,
         likeness: similarity.0,
         boilerplate: None,
-    }
+    })
 }

@@ -199,7 +199,7 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
         }
     }
     file.units.retain(|unit| {
-        let is_small_copy = unit.tokens.len() >= SMALL_TOKENS && unit.line_count() >= SMALL_LINES;
+        let is_small_copy = unit.tokens.len() >= SMALL_TOKENS && unit.lines.count() >= SMALL_LINES;
         unit.is_large() || (unit.level == Level::Function && is_small_copy)
     });
     file
