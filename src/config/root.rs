@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::FILE_NAME;
 use crate::error::{Error, Result};
+use crate::types::is_same_owner;
 
 /// The folder of an index by its usual name; its presence marks a root.
 const INDEX_NAME: &str = ".index";
@@ -86,17 +87,5 @@ fn refusal(folder: &Path, home: Option<&Path>) -> Option<&'static str> {
 fn holds_marker(folder: &Path, cwd: &Path) -> bool {
     let index = folder.join(INDEX_NAME);
     let file = folder.join(FILE_NAME);
-    (index.is_dir() && same_owner(&index, cwd)) || (file.is_file() && same_owner(&file, cwd))
-}
-
-#[cfg(unix)]
-fn same_owner(marker: &Path, cwd: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let owner = |path: &Path| fs::metadata(path).map(|metadata| metadata.uid()).ok();
-    owner(marker).is_some_and(|marker| marker == 0 || Some(marker) == owner(cwd))
-}
-
-#[cfg(not(unix))]
-fn same_owner(_marker: &Path, _cwd: &Path) -> bool {
-    true
+    (index.is_dir() && is_same_owner(&index, cwd)) || (file.is_file() && is_same_owner(&file, cwd))
 }

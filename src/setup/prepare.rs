@@ -16,7 +16,7 @@ use super::launch::Launch;
 use super::snippet;
 use crate::error::{Error, Result};
 use crate::turn::Turn;
-use crate::types::is_deceptive;
+use crate::types::{is_deceptive, is_same_owner};
 
 /// The script, relative to a checkout of SAI's source.
 const SCRIPT: &str = "mcp-setup/setup.sh";
@@ -171,27 +171,14 @@ fn target(query: &PrepareQuery, around: &Surroundings) -> Result<PathBuf> {
     Ok(target)
 }
 
-/// The set-up script of the checkout that `program` was built in.
+/// The set-up script of the checkout that `program` was built in. In a folder that others write to, a
+/// stranger's script is passed over.
 fn script_beside(program: &Path) -> Option<PathBuf> {
     let checkouts = program.ancestors().skip(1);
     checkouts
         .filter(|folder| folder.join("Cargo.toml").is_file())
         .map(|folder| folder.join(SCRIPT))
-        .find(|script| script.is_file() && same_owner(script, program))
-}
-
-/// Whether a script belongs to whoever owns the program (or to root): in a folder that others write
-/// to, a stranger's script is passed over.
-#[cfg(unix)]
-fn same_owner(script: &Path, program: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let owner = |path: &Path| fs::metadata(path).map(|metadata| metadata.uid()).ok();
-    owner(script).is_some_and(|owns| owns == 0 || Some(owns) == owner(program))
-}
-
-#[cfg(not(unix))]
-fn same_owner(_script: &Path, _program: &Path) -> bool {
-    true
+        .find(|script| script.is_file() && is_same_owner(script, program))
 }
 
 /// The features that this program was built with.

@@ -1,10 +1,12 @@
 //! Words that three rooms or more use.
 
 mod language;
+mod owner;
 mod path;
 mod tree;
 
 pub use language::Language;
+pub use owner::is_same_owner;
 pub use path::RelPath;
 pub use tree::{TreeFile, TreeFiles, TreeText};
 
