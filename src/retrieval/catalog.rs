@@ -174,6 +174,12 @@ impl Catalog {
 
 /// A name in lower case without underscores: `parseHttp` and `parse_http` are one.
 pub(super) fn normal_name(name: &str) -> String {
+    // Every name of an index comes by here when it is loaded.
+    if name.is_ascii() {
+        let mut normal = name.replace('_', "");
+        normal.make_ascii_lowercase();
+        return normal;
+    }
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
 }
 

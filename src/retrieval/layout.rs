@@ -209,8 +209,9 @@ fn version(folder: &str) -> Option<u32> {
 
 /// Each folder of a path: the path of the one that holds it, with its slash; its name; its path.
 fn folders(path: &str) -> impl Iterator<Item = (&str, &str, &str)> {
-    path.match_indices('/').map(|(end, _)| {
-        let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);
+    let mut next = 0;
+    path.match_indices('/').map(move |(end, _)| {
+        let start = std::mem::replace(&mut next, end + 1);
         (&path[..start], &path[start..end], &path[..end])
     })
 }

@@ -160,17 +160,24 @@ impl Reader {
     /// # Errors
     /// Index: the file is damaged.
     pub fn files(&self) -> Result<Vec<FileRow>> {
-        self.files_since(FreeIds::default())
+        self.read_files("imports", FreeIds::default())
     }
 
-    /// Every file whose id was free in `before`, sorted by path.
+    /// Every file whose id was free in `before`, sorted by path, without its imports: they are most
+    /// of a row, and no search asks for them.
     ///
     /// # Errors
     /// Index: the file is damaged.
     pub fn files_since(&self, before: FreeIds) -> Result<Vec<FileRow>> {
+        self.read_files("NULL::VARCHAR", before)
+    }
+
+    fn read_files(&self, imports: &str, before: FreeIds) -> Result<Vec<FileRow>> {
         let mut files = Vec::new();
-        let sql = "SELECT id, path, hash, size, mtime_ns, encoding, language, place, lines, \
-                   imports FROM file";
+        let sql = format!(
+            "SELECT id, path, hash, size, mtime_ns, encoding, language, place, lines, {imports} \
+             FROM file"
+        );
         let sql = format!("{sql}{}", from("id", before.file));
         self.scan(&sql, &mut |batch| decode_files(batch, &mut files))?;
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));

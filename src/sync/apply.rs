@@ -1,5 +1,5 @@
 //! Turns a plan into rows: files are prepared in parallel, batch by batch, while the batch before is
-//! being inserted.
+//! being made into rows and inserted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,9 +18,10 @@ use crate::turn::Turn;
 use crate::types::{Hash, RelPath};
 use crate::words::{Dictionary, encode};
 
-/// A batch ends at this many files or bytes, so that memory stays bounded.
-const BATCH_FILES: usize = 512;
-const BATCH_BYTES: u64 = 12 << 20;
+/// A batch ends at this many files or bytes: so that memory stays bounded, and that the last one,
+/// beside which nothing is prepared any more, is soon inserted.
+const BATCH_FILES: usize = 128;
+const BATCH_BYTES: u64 = 2 << 20;
 
 /// For so many files it is quicker to look up what is stored than to know all of it.
 const FEW_FILES: usize = 64;
@@ -41,49 +42,60 @@ pub(super) struct Applied {
     pub skipped: Vec<(String, SkipReason)>,
 }
 
-/// Prepares and inserts everything that `plan` names.
+/// The first files of a plan, prepared; for doing it while the writer begins.
+pub(super) struct First(Vec<Prepared>);
+
+impl First {
+    /// Prepares them.
+    pub(super) fn of(config: &Config, plan: &Plan) -> Self {
+        Self(batches(&plan.read).next().map_or_else(Vec::new, |batch| prepare_all(config, batch)))
+    }
+}
+
+/// Prepares and inserts everything that `plan` names; `first` is of the same plan.
 pub(super) fn apply(
     config: &Config,
     writer: &mut Writer,
     embedder: &mut Embedder,
     plan: &Plan,
+    first: First,
     report: &Reporter,
     turn: &Turn,
 ) -> Result<Applied> {
     let removed: Vec<u32> = plan.removed.iter().map(|(id, _)| *id).collect();
     writer.delete_files(&removed)?;
     let mut applied = Applied::default();
-    if plan.read.len() <= FEW_FILES && batches(&plan.read).count() <= 1 {
-        let prepared: Vec<Prepared> =
-            plan.read.par_iter().map(|file| prepare(config, file)).collect();
-        let mut rows = Rows::of(writer, &prepared)?;
-        let ready = rows.collect(prepared, embedder, &mut applied)?;
-        let (done, total, chunks) = (plan.read.len(), plan.read.len(), ready.batch.chunks.len());
-        report.tell(Progress { phase: Phase::Indexing, done, total, chunks });
+    let total = plan.read.len();
+    let First(first) = first;
+    if total <= FEW_FILES && first.len() == total {
+        let mut rows = Rows::of(writer, &first)?;
+        let ready = rows.collect(first, embedder, &mut applied)?;
+        let chunks = ready.batch.chunks.len();
+        report.tell(Progress { phase: Phase::Indexing, done: total, total, chunks });
         ready.insert(writer)?;
         return Ok(applied);
     }
     let mut rows = Rows::new(writer)?;
-    let (mut done, mut chunks) = (0, 0);
     // The inserting thread lags one batch behind the preparing ones.
     std::thread::scope(|scope| -> Result<()> {
-        let (send, receive) = crossbeam_channel::bounded::<Ready>(1);
-        let writer = &mut *writer;
+        let (send, receive) = crossbeam_channel::bounded::<Vec<Prepared>>(1);
+        let (writer, applied) = (&mut *writer, &mut applied);
         let inserting = scope.spawn(move || -> Result<()> {
-            for ready in receive {
+            let (mut done, mut chunks) = (0, 0);
+            for prepared in receive {
+                done += prepared.len();
+                let ready = rows.collect(prepared, embedder, applied)?;
+                chunks += ready.batch.chunks.len();
+                report.tell(Progress { phase: Phase::Indexing, done, total, chunks });
                 ready.insert(writer)?;
             }
             Ok(())
         });
-        for batch in batches(&plan.read) {
+        let rest = batches(&plan.read[first.len()..]).map(|batch| prepare_all(config, batch));
+        for prepared in std::iter::once(first).chain(rest) {
             turn.check()?;
-            let prepared: Vec<Prepared> =
-                batch.par_iter().map(|file| prepare(config, file)).collect();
-            let ready = rows.collect(prepared, embedder, &mut applied)?;
-            chunks += ready.batch.chunks.len();
-            done += batch.len();
-            report.tell(Progress { phase: Phase::Indexing, done, total: plan.read.len(), chunks });
-            if send.send(ready).is_err() {
+            // The inserting thread has failed, and says so below.
+            if send.send(prepared).is_err() {
                 break;
             }
         }
@@ -93,6 +105,10 @@ pub(super) fn apply(
             .unwrap_or_else(|_| Err(Error::new(ErrorKind::Bug, "the inserting thread panicked")))
     })?;
     Ok(applied)
+}
+
+fn prepare_all(config: &Config, files: &[ToRead]) -> Vec<Prepared> {
+    files.par_iter().map(|file| prepare(config, file)).collect()
 }
 
 /// Slices of `files` within the bounds of a batch.

@@ -2,9 +2,10 @@
 //! into a private copy, publish it.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::apply::{self, Applied};
+use super::apply::{self, Applied, First};
 use super::hnsw;
 use super::plan::{self, Plan};
 use super::scope::{Listing, Scope, SkipReason};
@@ -171,10 +172,17 @@ impl<'a> Run<'a> {
         let base = if self.current.is_some() { Base::Current } else { Base::Empty };
         drop(self.current.take());
         let memory_mib = self.config.limits.duckdb_memory_mib;
-        let mut writer = Writer::begin(self.lock, base, memory_mib)?;
-        let applied = in_pool(self.config.limits.threads, || {
-            let (config, embedder) = (self.config, &mut self.embedder);
-            apply::apply(config, &mut writer, embedder, &work.plan, &self.report, self.turn)
+        let (config, plan, lock) = (self.config, &work.plan, self.lock);
+        let (mut writer, applied) = in_pool(config.limits.threads, || {
+            let (begun, first) = std::thread::scope(|scope| {
+                let begin = scope.spawn(move || Writer::begin(lock, base, memory_mib));
+                let first = First::of(config, plan);
+                (begin.join().unwrap_or_else(|panic| resume_unwind(panic)), first)
+            });
+            let (mut writer, embedder) = (begun?, &mut self.embedder);
+            let (report, turn) = (&self.report, self.turn);
+            let applied = apply::apply(config, &mut writer, embedder, plan, first, report, turn)?;
+            Ok((writer, applied))
         })?;
         let skipped = all_skipped(&work, &applied);
         writer.set_skipped(&skipped)?;

@@ -156,7 +156,18 @@ fn put(out: &mut Vec<u8>, mut value: u32) {
     out.push(value as u8);
 }
 
+#[inline]
 fn take(bytes: &mut &[u8]) -> Option<u32> {
+    // Most distances are short.
+    let (&first, rest) = bytes.split_first()?;
+    if first < 0x80 {
+        *bytes = rest;
+        return Some(u32::from(first));
+    }
+    take_long(bytes)
+}
+
+fn take_long(bytes: &mut &[u8]) -> Option<u32> {
     let mut value = 0u32;
     for (at, &byte) in bytes.iter().take(5).enumerate() {
         value |= u32::from(byte & 0x7f) << (7 * at);

@@ -11,7 +11,7 @@ pub mod doctor;
 pub mod status;
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -291,7 +291,7 @@ impl Worker {
     }
 
     fn search(&mut self, query: &SearchQuery, turn: &Turn) -> Result<SearchReply> {
-        self.move_over()?;
+        self.open()?;
         if self.current.is_none() {
             // Nobody should make an index for a question that cannot be asked.
             retrieval::check(&self.config, query)?;
@@ -306,7 +306,7 @@ impl Worker {
     }
 
     fn similar(&mut self, query: &SimilarQuery, turn: &Turn) -> Result<SimilarReply> {
-        self.move_over()?;
+        self.open()?;
         let (config, current, embedder) = self.ready()?;
         let code = current.code(embedder);
         let Current { reader, catalog, .. } = current;
@@ -316,7 +316,7 @@ impl Worker {
     /// Compares all with all on a thread of its own, with threads of its own: searches go on.
     fn duplicates(&mut self, ask: Ask<DuplicatesQuery, DuplicatesReply>) {
         let mut sources = || {
-            self.move_over()?;
+            self.open()?;
             let (config, current, embedder) = self.ready()?;
             let code = current.code(embedder);
             let catalog = Arc::clone(&current.catalog);
@@ -381,6 +381,19 @@ impl Worker {
         let lock = dir.lock(Duration::from_secs(self.config.limits.lock_wait_s))?;
         self.current = None;
         Ok(FlushReply { bytes: lock.flush()? })
+    }
+
+    /// Opens the current generation, and beside it the model, unless they are open already.
+    fn open(&mut self) -> Result<()> {
+        if self.embedder.is_some() || sync::index_dir(&self.config).current()?.is_none() {
+            return self.move_over();
+        }
+        let config = self.config.embedder.clone();
+        let model = std::thread::spawn(move || Embedder::open(&config));
+        self.move_over()?;
+        let model = model.join().unwrap_or_else(|panic| resume_unwind(panic));
+        self.embedder = Some(model?);
+        Ok(())
     }
 
     /// Opens the current generation unless it is open already.
