@@ -47,8 +47,14 @@ pub(super) fn worth(corpus: &Corpus, catalog: &Catalog, group: &Group) -> Worth 
     let taken_along = if is_taken_along(corpus, group) { NAMESAKES } else { 1.0 };
     let (factors, discounts): (Vec<f32>, Vec<_>) =
         discounts(corpus, catalog, group).into_iter().unzip();
-    let whole = size * further * group.likeness.powi(2) * kind * names * taken_along;
+    let whole = size * further * likeness(group).powi(2) * kind * names * taken_along;
     Worth { payoff: whole * factors.iter().product::<f32>(), discounts }
+}
+
+/// How alike the members are: for a pair what it was found by, for more of them no more than a reader is
+/// told, since what a family shares may be an idiom.
+fn likeness(group: &Group) -> f32 {
+    if group.pieces.len() > 2 { group.likeness.min(group.similarity.0) } else { group.likeness }
 }
 
 /// Tokens that count: those of ordinary code, but of a table with one row after the other hardly more than
@@ -76,23 +82,32 @@ fn independent(group: &Group) -> usize {
 
 /// What lowers a group's payoff: the factor, and the circumstance in words.
 fn discounts(corpus: &Corpus, catalog: &Catalog, group: &Group) -> Vec<(f32, &'static str)> {
+    /// Functions that somebody demands and that are no more alike are not copied from each other.
+    const OWN_WAY: f32 = 0.8;
     let pieces = &group.pieces;
     let has = |wanted: fn(&Unit) -> bool| {
         move |piece: &Piece| piece.unit.is_some_and(|unit| wanted(&corpus.units[unit]))
     };
-    let is_superseded = |piece: &Piece| catalog.is_superseded(corpus.files[piece.file].at);
+    // What is still the same is no older version.
+    let is_superseded = |piece: &Piece| {
+        group.kind != CopyKind::Exact && catalog.is_superseded(corpus.files[piece.file].at)
+    };
     let is_deprecated = has(|unit| unit.is_deprecated);
     // Of two copies that stay one could go, whatever there is besides.
     let stays_once =
         |goes: &dyn Fn(&Piece) -> bool| pieces.iter().filter(|piece| !goes(piece)).count() < 2;
     let is_one_file = is_one_file(pieces);
     let are_namesakes = are_namesakes(pieces);
+    let is_demanded = are_namesakes
+        && pieces.iter().all(has(|unit| unit.implements))
+        && likeness(group) < OWN_WAY;
     let rules = [
         // Languages without generics demand them.
         (is_one_file && are_namesakes, 0.3, "overloads of one name"),
         // Whoever edits the file sees them.
         (is_one_file && !are_namesakes, 0.8, "all in one file"),
         (pieces.iter().all(has(|unit| unit.is_thin)), 0.4, "functions that only hand on"),
+        (is_demanded, 0.5, "each fulfils a demand in a way of its own"),
         // What will go by itself is not worth a change.
         (stays_once(&is_deprecated), 0.3, "deprecated code"),
         (stays_once(&is_superseded), 0.3, "an older version, kept beside its successor"),
