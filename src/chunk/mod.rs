@@ -21,7 +21,7 @@ use lines::Lines;
 pub use place::place;
 
 /// Raised whenever the same text would be split or described otherwise; stored in the index.
-pub const CHUNKER: &str = "sai-chunk-4";
+pub const CHUNKER: &str = "sai-chunk-5";
 
 /// What a chunk is aimed at when there is a choice, in characters.
 pub const TARGET_CHARS: usize = 1_500;

@@ -64,6 +64,8 @@ const TEST: &[&str] = &[
     "unit-tests",
     "unit_tests",
     "src-test",
+    "regress",
+    "testsuite",
     "Tests",
     "UnitTests",
     "Test",

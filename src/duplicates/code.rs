@@ -98,6 +98,18 @@ pub(super) enum Level {
     File,
 }
 
+/// What a function does, or the functions of a type or a file, more to the right than to the left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Work {
+    /// There is no function with a body of some size.
+    None,
+    /// One short statement.
+    HandsOn,
+    /// One list of values.
+    Lists,
+    Does,
+}
+
 /// A piece of code that could be a copy.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
@@ -112,10 +124,8 @@ pub(super) struct Unit {
     /// Absent for a file.
     pub symbol: Option<String>,
     pub place: Place,
-    /// Whether a function with a body of some size stands in it; a function is one itself.
-    pub has_code: bool,
-    /// Whether it does no more than hand on: one statement, or nothing but functions of one.
-    pub is_thin: bool,
+    /// That of the function in it that does most; a function is one itself.
+    pub work: Work,
     /// Whether it fulfils a trait's or an interface's demand.
     pub implements: bool,
     /// Whether its documentation or its attributes call it deprecated.

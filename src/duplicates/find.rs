@@ -38,6 +38,17 @@ pub(super) struct Piece {
     pub similarity: f32,
 }
 
+/// The name that all of some pieces have, or that of what is around them.
+pub(super) fn common_symbol(pieces: &[Piece]) -> Option<&str> {
+    let first = pieces.first()?.symbol.as_deref()?;
+    pieces.iter().all(|piece| piece.symbol.as_deref() == Some(first)).then_some(first)
+}
+
+/// Whether pieces stand in one file.
+pub(super) fn is_one_file(pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| piece.file == pieces[0].file)
+}
+
 /// Pieces that are copies of each other.
 #[derive(Clone, Debug)]
 pub(super) struct Group {

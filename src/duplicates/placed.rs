@@ -278,6 +278,40 @@ pub(super) fn is_thin(placed: &Placed, codes: &[Code], rows: &[u32]) -> bool {
     ends <= 1 && lines.count() <= lines_max && !codes.iter().any(|code| branches.contains(code))
 }
 
+/// Whether a function's body is one list of values and hardly anything else: a bracket that holds most of
+/// it, with nothing in it that branches or ends a statement.
+pub(super) fn is_list(placed: &Placed, codes: &[Code]) -> bool {
+    const MOST: f32 = 0.8;
+    const VALUES: usize = 3;
+    let body = &codes[placed.body..placed.tokens.end];
+    let branches: Vec<Code> = BRANCHES.iter().map(|word| Code::fixed(word.as_bytes())).collect();
+    let end = Code::fixed(b";");
+    let last = body.iter().rposition(|code| !code.closes() && *code != end).unwrap_or(0);
+    if body[..last].iter().any(|code| *code == end || branches.contains(code)) {
+        return false;
+    }
+    let comma = Code::fixed(b",");
+    // The largest bracket that lists values by itself: the commas of those inside of it are theirs.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut listed = 0;
+    for (at, code) in body.iter().enumerate() {
+        if code.opens() {
+            open.push((at, 0));
+        } else if code.closes() {
+            if let Some((start, commas)) = open.pop()
+                && commas + 1 >= VALUES
+            {
+                listed = listed.max(at + 1 - start);
+            }
+        } else if *code == comma
+            && let Some((_, commas)) = open.last_mut()
+        {
+            *commas += 1;
+        }
+    }
+    listed as f32 >= MOST * body.len() as f32
+}
+
 /// Whether it is a function that does something.
 pub(super) fn has_body(placed: &Placed) -> bool {
     /// A pair of brackets and a short statement.

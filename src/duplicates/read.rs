@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::code::{Code, Corpus, File, Level, Region, Unit};
+use super::code::{Code, Corpus, File, Level, Region, Unit, Work};
 use super::placed::{self, Placed, Rows};
 use super::plain;
 use crate::error::Result;
@@ -171,7 +171,7 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
     if !placed.is_empty() && !placed::is_shell(&whole, &placed) {
         let line = |token: &Token| rows.line(token.start as usize);
         let (first, last) = (tokens.first().map_or(1, line), tokens.last().map_or(1, line));
-        let (has_code, is_thin) = file.work(&placed);
+        let work = file.work(&placed);
         file.units.push(Unit {
             file: 0,
             level: Level::File,
@@ -180,8 +180,7 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
             lines: LineRange { start: first, end: last },
             symbol: None,
             place,
-            has_code,
-            is_thin,
+            work,
             implements: false,
             is_deprecated: placed::is_mostly_deprecated(&placed),
             can_overload: can_overload(row.language),
@@ -206,16 +205,23 @@ fn file_code(catalog: &Catalog, at: usize, text: &str) -> FileCode {
 }
 
 impl FileCode {
-    /// Whether functions with a body of some size are among some definitions, and whether none of them
-    /// does more than hand on.
-    fn work(&self, placed: &[Placed]) -> (bool, bool) {
-        let mut functions = placed.iter().filter(|one| placed::has_body(one)).peekable();
-        let has_code = functions.peek().is_some();
-        (has_code, functions.all(|one| placed::is_thin(one, &self.codes, &self.rows)))
+    /// What the functions among some definitions do.
+    fn work(&self, placed: &[Placed]) -> Work {
+        let functions = placed.iter().filter(|one| placed::has_body(one));
+        let work = |one| {
+            if placed::is_thin(one, &self.codes, &self.rows) {
+                Work::HandsOn
+            } else if placed::is_list(one, &self.codes) {
+                Work::Lists
+            } else {
+                Work::Does
+            }
+        };
+        functions.map(work).max().unwrap_or(Work::None)
     }
 }
 
-fn unit(placed: &Placed, text: &str, is_marked: bool, (has_code, is_thin): (bool, bool)) -> Unit {
+fn unit(placed: &Placed, text: &str, is_marked: bool, work: Work) -> Unit {
     let Placed { definition, .. } = placed;
     let kind = definition.kind;
     let is_function = placed::is_function(kind);
@@ -227,8 +233,7 @@ fn unit(placed: &Placed, text: &str, is_marked: bool, (has_code, is_thin): (bool
         lines: placed.lines,
         symbol: Some(definition.name.clone()).filter(|name| !name.is_empty()),
         place: placed.place,
-        has_code: has_code || is_function,
-        is_thin,
+        work: if is_function { work.max(Work::HandsOn) } else { work },
         implements: is_function && placed::implements(definition, text),
         is_deprecated: placed.is_deprecated,
         can_overload: false,

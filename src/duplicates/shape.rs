@@ -3,8 +3,8 @@
 //! Rules that can be told in a sentence, decided by the medoid's tokens; none of them looks at a name.
 
 use super::alike::{grams, open_codes};
-use super::code::{Code, Corpus, Level};
-use super::find::Piece;
+use super::code::{Code, Corpus, Level, Work};
+use super::find::{Piece, common_symbol, is_one_file};
 use super::report::CopyKind;
 use super::sets::overlap;
 
@@ -42,8 +42,8 @@ pub(super) fn boilerplate(
     let is_thin = |piece: &Piece| {
         let unit = piece.unit.map(|unit| &corpus.units[unit]);
         unit.is_some_and(|unit| match unit.level {
-            Level::Function => unit.is_thin && unit.tokens.len() < THIN_TOKENS,
-            Level::Type => unit.is_thin && unit.has_code,
+            Level::Function => unit.work == Work::HandsOn && unit.tokens.len() < THIN_TOKENS,
+            Level::Type => unit.work == Work::HandsOn,
             Level::File => false,
         })
     };
@@ -70,9 +70,19 @@ pub(super) fn boilerplate(
         && shared_names(corpus, pieces, medoid) < DECLARED_NAMES
     {
         Some("declarations without code")
+    } else if work(corpus, pieces) == Work::Lists
+        && shared_names(corpus, pieces, medoid) < DECLARED_NAMES
+    {
+        Some("lists of values")
     } else {
         None
     }
+}
+
+/// What the one of some pieces does that does most; a fragment is taken out of what does something.
+pub(super) fn work(corpus: &Corpus, pieces: &[Piece]) -> Work {
+    let work = |piece: &Piece| piece.unit.map_or(Work::Does, |unit| corpus.units[unit].work);
+    pieces.iter().map(work).max().unwrap_or(Work::Does)
 }
 
 /// Whether code is one line or branch again and again with other names and values: few different
@@ -100,23 +110,19 @@ fn has_period(codes: &[Code]) -> bool {
 /// Whether three or more pieces of one file have one name, in a language that asks for one a type.
 fn are_overloads(corpus: &Corpus, pieces: &[Piece]) -> bool {
     const COUNT: usize = 3;
-    let first = &pieces[0];
-    let is_one = |piece: &Piece| {
-        piece.file == first.file
-            && piece.symbol == first.symbol
-            && piece.unit.is_some_and(|unit| corpus.units[unit].can_overload)
-    };
-    pieces.len() >= COUNT && first.symbol.is_some() && pieces.iter().all(is_one)
+    let can_overload =
+        |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].can_overload);
+    pieces.len() >= COUNT
+        && common_symbol(pieces).is_some()
+        && is_one_file(pieces)
+        && pieces.iter().all(can_overload)
 }
 
 /// Whether pieces are methods of one name in several types: an interface demands them, said or not.
 fn are_namesakes(corpus: &Corpus, pieces: &[Piece]) -> bool {
     const TYPES: usize = 3;
     let is_method = |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].is_method);
-    let name = &pieces[0].symbol;
-    pieces.len() >= TYPES
-        && name.is_some()
-        && pieces.iter().all(|piece| is_method(piece) && piece.symbol == *name)
+    pieces.len() >= TYPES && common_symbol(pieces).is_some() && pieces.iter().all(is_method)
 }
 
 /// Whether types or files hold no function of their own: what they declare is alike because what they
@@ -125,7 +131,7 @@ fn is_declaration(corpus: &Corpus, pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| {
         piece.unit.is_some_and(|unit| {
             let unit = &corpus.units[unit];
-            unit.level != Level::Function && !unit.has_code
+            unit.level != Level::Function && unit.work == Work::None
         })
     })
 }

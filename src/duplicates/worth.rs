@@ -1,8 +1,8 @@
 //! Here is a group: how much is it worth a reader's time, and what lowers that whatever its size?
 
 use super::alike;
-use super::code::{Code, Corpus, Level, Unit};
-use super::find::{Group, Piece};
+use super::code::{Code, Corpus, Level, Unit, Work};
+use super::find::{Group, Piece, common_symbol, is_one_file};
 use super::report::CopyKind;
 use super::shape;
 use crate::retrieval::Catalog;
@@ -97,20 +97,23 @@ fn discounts(corpus: &Corpus, catalog: &Catalog, group: &Group) -> Vec<(f32, &'s
     let stays_once =
         |goes: &dyn Fn(&Piece) -> bool| pieces.iter().filter(|piece| !goes(piece)).count() < 2;
     let is_one_file = is_one_file(pieces);
+    let work = shape::work(corpus, pieces);
     let are_namesakes = are_namesakes(pieces);
     let is_demanded = are_namesakes
         && pieces.iter().all(has(|unit| unit.implements))
         && likeness(group) < OWN_WAY;
     let rules = [
         // Languages without generics demand them.
-        (is_one_file && are_namesakes, 0.3, "overloads of one name"),
+        (is_one_file && are_namesakes, 0.2, "overloads of one name"),
         // Whoever edits the file sees them.
         (is_one_file && !are_namesakes, 0.8, "all in one file"),
-        (pieces.iter().all(has(|unit| unit.is_thin)), 0.4, "functions that only hand on"),
+        (work == Work::None, 0.4, "declarations without code"),
+        (work == Work::HandsOn, 0.4, "functions that only hand on"),
+        (work == Work::Lists, 0.3, "lists of values"),
         (is_demanded, 0.5, "each fulfils a demand in a way of its own"),
         // What will go by itself is not worth a change.
-        (stays_once(&is_deprecated), 0.3, "deprecated code"),
-        (stays_once(&is_superseded), 0.3, "an older version, kept beside its successor"),
+        (stays_once(&is_deprecated), 0.2, "deprecated code"),
+        (stays_once(&is_superseded), 0.2, "an older version, kept beside its successor"),
         // Few languages let one body be both.
         (are_two_colours(corpus, catalog, pieces), 0.5, "one that waits and one that does not"),
         (are_for_each_type(pieces), 0.5, "one for each type or size"),
@@ -118,21 +121,21 @@ fn discounts(corpus: &Corpus, catalog: &Catalog, group: &Group) -> Vec<(f32, &'s
     rules.into_iter().filter(|rule| rule.0).map(|(_, factor, said)| (factor, said)).collect()
 }
 
-fn is_one_file(pieces: &[Piece]) -> bool {
-    pieces.iter().all(|piece| piece.file == pieces[0].file)
-}
-
 /// Whether pieces are whole and have one name.
 fn are_namesakes(pieces: &[Piece]) -> bool {
-    let name = &pieces[0].symbol;
-    name.is_some() && pieces.iter().all(|piece| piece.unit.is_some() && piece.symbol == *name)
+    common_symbol(pieces).is_some() && pieces.iter().all(|piece| piece.unit.is_some())
 }
 
-/// Whether functions of one name lie in several files and are nearly the same.
+/// Whether functions of one name lie in several files and are nearly the same. What three types have, an
+/// interface may have asked for.
 fn is_taken_along(corpus: &Corpus, group: &Group) -> bool {
     const LIKENESS: f32 = 0.9;
+    const TYPES: usize = 3;
     let pieces = &group.pieces;
-    let is_function = |unit: usize| corpus.units[unit].level == Level::Function;
+    let is_function = |unit: usize| {
+        let unit = &corpus.units[unit];
+        unit.level == Level::Function && (!unit.is_method || pieces.len() < TYPES)
+    };
     pieces[0].unit.is_some_and(is_function)
         && group.likeness >= LIKENESS
         && are_namesakes(pieces)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::catalog::normal_name;
 use super::names::stemmed_parts;
-use crate::types::Place;
+use crate::types::{Language, Place};
 use crate::words::{is_stop_word, stem, terms};
 
 /// A word that is repeated counts so many times at most: each time costs a look at all its chunks.
@@ -30,6 +30,8 @@ pub struct Question {
     pub is_symbol: bool,
     /// Kinds of places that its words name.
     places: Vec<Place>,
+    /// Languages that it names as what the answer is written in.
+    languages: Vec<Language>,
     /// Whether it is about how something is tested, not only about something with `test` in its name.
     wants_tests: bool,
 }
@@ -84,8 +86,17 @@ impl Question {
             }
         }
         let places = Place::ALL.iter().copied().filter(|place| names(*place, &stems)).collect();
-        let (text, wants_tests) = (text.to_owned(), wants_tests(&tokens));
-        Self { text, tokens, terms: terms_found, stems, symbols, is_symbol, places, wants_tests }
+        Self {
+            text: text.to_owned(),
+            terms: terms_found,
+            stems,
+            symbols,
+            is_symbol,
+            places,
+            languages: languages(&tokens),
+            wants_tests: wants_tests(&tokens),
+            tokens,
+        }
     }
 
     /// The first of `defines` that the question names, in any case or style.
@@ -95,6 +106,11 @@ impl Question {
             self.symbols.iter().any(|symbol| normal_name(&symbol.name) == define)
         };
         defines.iter().find(asked).map(String::as_str)
+    }
+
+    /// Whether the question names the language as what the answer is written in.
+    pub fn asks_in(&self, language: Language) -> bool {
+        self.languages.contains(&language)
     }
 
     /// How much the question asks for files of such a place, which are put last otherwise: 0 not at
@@ -119,6 +135,59 @@ fn wants_tests(tokens: &[String]) -> bool {
             let (first, second) = (pair[0].as_str(), pair[1].as_str());
             is_test(first) && AFTER.contains(&second) || KINDS.contains(&first) && is_test(second)
         })
+}
+
+/// Languages that an answer shall be written in: `in Rust`, `the Python side`, `C++ code`. The name alone
+/// says too little: `python bindings` are often written in another one, and `go` is a word.
+fn languages(tokens: &[String]) -> Vec<Language> {
+    const BEFORE: &[&str] = &["in"];
+    const AFTER: &[&str] = &["code", "side", "implementation", "source", "sources", "version"];
+    let words: Vec<String> = tokens.iter().map(|token| token.to_lowercase()).collect();
+    let stands = |at: usize, among: &[&str]| {
+        words.get(at).is_some_and(|word| among.contains(&word.as_str()))
+    };
+    let named = words.iter().enumerate().filter(|(at, _)| {
+        at.checked_sub(1).is_some_and(|before| stands(before, BEFORE)) || stands(at + 1, AFTER)
+    });
+    named.flat_map(|(_, word)| written_in(word)).copied().collect()
+}
+
+/// The languages of files in which what is called `word` is written. Data formats are none: what is
+/// `in JSON` is often asked of the code that writes it.
+fn written_in(word: &str) -> &'static [Language] {
+    use Language::*;
+    match word {
+        "rust" => &[Rust],
+        "go" | "golang" => &[Go],
+        "java" => &[Java],
+        "python" => &[Python],
+        "javascript" => &[JavaScript],
+        "typescript" => &[TypeScript, Tsx],
+        "c" => &[C],
+        // Headers of both are called `.h`.
+        "c++" | "cpp" => &[Cpp, C],
+        "c#" | "csharp" => &[CSharp],
+        "ruby" => &[Ruby],
+        "php" => &[Php],
+        "kotlin" => &[Kotlin],
+        "swift" => &[Swift],
+        "scala" => &[Scala],
+        "bash" | "shell" => &[Bash],
+        "lua" => &[Lua],
+        "elixir" => &[Elixir],
+        "haskell" => &[Haskell],
+        "zig" => &[Zig],
+        "sql" => &[Sql],
+        "dart" => &[Dart],
+        "julia" => &[Julia],
+        "perl" => &[Perl],
+        "erlang" => &[Erlang],
+        "clojure" => &[Clojure],
+        "ocaml" => &[OCaml],
+        "groovy" => &[Groovy],
+        "powershell" => &[PowerShell],
+        _ => &[],
+    }
 }
 
 /// Whether one of the stemmed words names a kind of place.

@@ -268,6 +268,8 @@ pub(super) fn file_points(catalog: &Catalog, question: &Question) -> Vec<Points>
             points.set(Reason::FileName, name);
             points.set(Reason::FileNameBeginning, beginning);
             points.set(Reason::Place, costs[file.row.place as usize]);
+            let is_asked = question.asks_in(file.row.language);
+            points.set(Reason::Language, f32::from(u8::from(is_asked)));
             points.set(Reason::Old, f32::from(u8::from(catalog.layout.is_old(at))));
             points
         })

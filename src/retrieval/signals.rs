@@ -18,6 +18,7 @@ pub(super) enum Reason {
     Documentation,
     Place,
     Module,
+    Language,
     Old,
     Agreement,
     Third,
@@ -25,7 +26,7 @@ pub(super) enum Reason {
 }
 
 /// How many reasons there are.
-const REASONS: usize = 13;
+const REASONS: usize = 14;
 
 /// What one unit of each signal is worth, with what is measured. Units: standard deviations over all
 /// chunks for words and meaning, shares (0..1) for names, as the functions below say for the rest.
@@ -50,6 +51,9 @@ const WEIGHTS: [(Reason, &str, f32); REASONS] = [
     (Reason::Place, "place", 0.85),
     // Logarithm of the share that the file's module has of the largest module's code.
     (Reason::Module, "smaller module", 0.2),
+    // The question says in which language the answer is written. No set of questions has enough of these
+    // to search a weight with: as much as the definition of an asked symbol.
+    (Reason::Language, "language", 1.0),
     // Legacy folders, and version folders with a newer one beside them.
     (Reason::Old, "older version", -2.5),
     // How much else of the file answers the question.

@@ -76,6 +76,21 @@ fn a_question_asks_for_places_by_their_words() {
     assert_eq!(asks("example configuration"), [Place::Source, Place::Example, Place::Config]);
 }
 
+#[test]
+fn a_question_names_a_language_only_as_what_something_is_written_in() {
+    let asks = |text: &str| -> Vec<Language> {
+        let question = Question::new(text);
+        Language::ALL.iter().copied().filter(|language| question.asks_in(*language)).collect()
+    };
+    assert_eq!(asks("where are dates parsed in Rust?"), [Language::Rust]);
+    assert_eq!(asks("the C++ implementation of hashing"), [Language::C, Language::Cpp]);
+    assert_eq!(asks("TypeScript side of the socket"), [Language::TypeScript, Language::Tsx]);
+    assert_eq!(asks("is it written in Go or in Python"), [Language::Go, Language::Python]);
+    for other in ["python bindings", "go to definition", "settings in json", "rust", "in", "code"] {
+        assert!(asks(other).is_empty(), "{other}");
+    }
+}
+
 fn admits(globs: &[&str], path: &str) -> bool {
     let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
     Globs::new(Path::new("/home/me/project"), &globs).unwrap().admit(path)

@@ -350,6 +350,47 @@ fn imports_and_licences_are_never_compared_and_counted() {
     assert_eq!((reply.totals.import_lines, reply.totals.licence_lines), (10, 4));
 }
 
+/// A function that is one list of values.
+const STYLE: &str = "\
+fn style() -> Style {
+    Style {
+        width: measure(Part::Width, ruler),
+        border: edges.first().thin(),
+        colour: Colour::Blue.lighter(shade),
+        folders: vec![root, home.join(user)],
+        is_shown: !hidden && depth < LIMIT,
+        format: &*template[kind],
+        order: Order::Newest,
+        next: Some(Box::new(inner)),
+    }
+}
+";
+
+#[test]
+fn lists_of_other_values_are_no_copies_and_those_of_the_same_rank_lower() {
+    let other: String = [("ruler", "scale"), ("edges", "lines"), ("Blue", "Red"), ("root", "base")]
+        .iter()
+        .chain(&[("home", "away"), ("hidden", "closed"), ("kind", "name"), ("inner", "outer")])
+        .chain(&[("shade", "tint"), ("LIMIT", "MOST"), ("depth", "level"), ("user", "group")])
+        .fold(STYLE.to_owned(), |code, (from, to)| code.replace(from, to));
+    let repo = repo();
+    repo.write("src/a.rs", STYLE);
+    repo.write("src/b.rs", &other);
+    let reply = found(&repo, DuplicatesQuery::default());
+    assert_eq!(reply.clusters_found, 0, "{reply:?}");
+    let query = DuplicatesQuery { include: Omission::ALL.to_vec(), ..DuplicatesQuery::default() };
+    let reasons: Vec<_> = found(&repo, query).clusters.into_iter().map(|one| one.reason).collect();
+    assert_eq!(reasons, [Some("lists of values".to_owned())]);
+    let same = STYLE.replace("fn style", "fn look");
+    assert_eq!(discounts(&[("src/a.rs", STYLE), ("src/b.rs", &same)]), ["lists of values"]);
+    // A list in which something is decided is code.
+    let [decides, too] = ["style", "look"].map(|name| {
+        let code = STYLE.replace("fn style", &format!("fn {name}"));
+        code.replace("Order::Newest", "if by_day { Order::Day } else { Order::Newest }")
+    });
+    assert!(discounts(&[("src/a.rs", &decides), ("src/b.rs", &too)]).is_empty());
+}
+
 /// The discounts of the only cluster of some files.
 fn discounts(files: &[(&str, &str)]) -> Vec<&'static str> {
     let repo = repo();

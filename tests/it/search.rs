@@ -400,6 +400,17 @@ fn exact_hits_are_ranked_like_the_rest() {
 }
 
 #[test]
+fn a_language_that_is_asked_for_comes_first() {
+    let (_repo, handle) = indexed(
+        "//- /dates/parse_date.rs\n/// Parses a date.\npub fn parse_date(text: &str) -> Date {\n    Date::of(text)\n}\n\
+         //- /dates/parse_date.py\ndef parse_date(text):\n    \"\"\"Parses a date.\"\"\"\n    return Date.of(text)\n",
+    );
+    let first = |text: &str| ask(&handle, text).hits[0].language;
+    assert_eq!(first("where is a date parsed in Rust"), Language::Rust);
+    assert_eq!(first("where is a date parsed in Python"), Language::Python);
+}
+
+#[test]
 fn hits_explain_themselves() {
     let (_repo, handle) = indexed(PROJECT);
     let query = SearchQuery { text: "RetryPolicy".into(), explain: true, ..SearchQuery::default() };
