@@ -70,7 +70,8 @@ pub(super) fn boilerplate(
         && shared_names(corpus, pieces, medoid) < DECLARED_NAMES
     {
         Some("declarations without code")
-    } else if work(corpus, pieces) == Work::Lists
+    } else if kind == CopyKind::Near
+        && work(corpus, pieces) == Work::Lists
         && shared_names(corpus, pieces, medoid) < DECLARED_NAMES
     {
         Some("lists of values")

@@ -372,7 +372,8 @@ fn lists_of_other_values_are_no_copies_and_those_of_the_same_rank_lower() {
         .iter()
         .chain(&[("home", "away"), ("hidden", "closed"), ("kind", "name"), ("inner", "outer")])
         .chain(&[("shade", "tint"), ("LIMIT", "MOST"), ("depth", "level"), ("user", "group")])
-        .fold(STYLE.to_owned(), |code, (from, to)| code.replace(from, to));
+        .fold(STYLE.to_owned(), |code, (from, to)| code.replace(from, to))
+        .replace("        format", "        depth: level.max(1),\n        format");
     let repo = repo();
     repo.write("src/a.rs", STYLE);
     repo.write("src/b.rs", &other);
