@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::disk::real;
 use crate::error::{Error, Result};
 use crate::git::{self, HooksFolder};
 
@@ -313,15 +314,6 @@ fn is_executable(found: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_executable(_found: &Metadata) -> bool {
     true
-}
-
-/// The path with all links followed, as far as it exists.
-fn real(path: &Path) -> PathBuf {
-    let found = path.ancestors().find_map(|folder| {
-        let rest = path.strip_prefix(folder).ok()?;
-        Some(fs::canonicalize(folder).ok()?.join(rest))
-    });
-    found.unwrap_or_else(|| path.to_owned())
 }
 
 /// A text as one word of a shell.

@@ -27,6 +27,7 @@ pub mod words;
 
 // Ground: words and settings.
 pub mod config;
+pub mod disk;
 pub mod error;
 pub mod log;
 pub mod turn;

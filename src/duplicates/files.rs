@@ -1,9 +1,10 @@
 //! Here is a file that a team keeps beside its code: read it without trust, write it in one step.
 
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use crate::disk;
 use crate::error::{Error, Result};
 
 /// The text of `file`; `None` when there is no such file.
@@ -43,25 +44,7 @@ pub(super) fn replace(file: &Path, text: &str) -> Result<bool> {
     if fs::read(file).is_ok_and(|before| before == text.as_bytes()) {
         return Ok(false);
     }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".sai-").suffix(".tmp");
-    // A new file gets the permissions that any new file gets, not those of a private one.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let written = builder.tempfile_in(folder).and_then(|mut made| {
-        made.write_all(text.as_bytes())?;
-        if let Ok(metadata) = fs::metadata(file) {
-            made.as_file().set_permissions(metadata.permissions())?;
-        }
-        made.as_file().sync_all()?;
-        made.persist(file).map(drop).map_err(|error| error.error)
-    });
-    written.map(|()| true).map_err(|error| {
+    disk::replace(file, text).map(|()| true).map_err(|error| {
         Error::environment(format!("cannot write `{}`", file.display()))
             .hint("nothing was changed; look at the folder and its permissions")
             .because(error)

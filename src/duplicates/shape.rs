@@ -3,7 +3,7 @@
 //! Rules that can be told in a sentence, decided by the medoid's tokens; none of them looks at a name.
 
 use super::alike::{grams, open_codes};
-use super::code::{Code, Corpus, Level, Work};
+use super::code::{Code, Corpus, Level, Unit, Work};
 use super::find::{Piece, common_symbol, is_one_file};
 use super::report::CopyKind;
 use super::sets::overlap;
@@ -110,20 +110,19 @@ fn has_period(codes: &[Code]) -> bool {
 
 /// Whether three or more pieces of one file have one name, in a language that asks for one a type.
 fn are_overloads(corpus: &Corpus, pieces: &[Piece]) -> bool {
-    const COUNT: usize = 3;
-    let can_overload =
-        |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].can_overload);
-    pieces.len() >= COUNT
-        && common_symbol(pieces).is_some()
-        && is_one_file(pieces)
-        && pieces.iter().all(can_overload)
+    is_one_file(pieces) && have_one_name(corpus, pieces, |unit| unit.can_overload)
 }
 
 /// Whether pieces are methods of one name in several types: an interface demands them, said or not.
 fn are_namesakes(corpus: &Corpus, pieces: &[Piece]) -> bool {
-    const TYPES: usize = 3;
-    let is_method = |piece: &Piece| piece.unit.is_some_and(|unit| corpus.units[unit].is_method);
-    pieces.len() >= TYPES && common_symbol(pieces).is_some() && pieces.iter().all(is_method)
+    have_one_name(corpus, pieces, |unit| unit.is_method)
+}
+
+/// Whether three or more pieces have one name and are whole units of a kind.
+fn have_one_name(corpus: &Corpus, pieces: &[Piece], is_kind: fn(&Unit) -> bool) -> bool {
+    const COUNT: usize = 3;
+    let is_kind = |piece: &Piece| piece.unit.is_some_and(|unit| is_kind(&corpus.units[unit]));
+    pieces.len() >= COUNT && common_symbol(pieces).is_some() && pieces.iter().all(is_kind)
 }
 
 /// Whether types or files hold no function of their own: what they declare is alike because what they

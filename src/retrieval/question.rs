@@ -155,7 +155,11 @@ fn languages(tokens: &[String]) -> Vec<Language> {
 /// The languages of files in which what is called `word` is written. Data formats are none: what is
 /// `in JSON` is often asked of the code that writes it.
 fn written_in(word: &str) -> &'static [Language] {
-    use Language::*;
+    use Language::{
+        Bash, C, CSharp, Clojure, Cpp, Dart, Elixir, Erlang, Go, Groovy, Haskell, Java, JavaScript,
+        Julia, Kotlin, Lua, OCaml, Perl, Php, PowerShell, Python, Ruby, Rust, Scala, Sql, Swift,
+        Tsx, TypeScript, Zig,
+    };
     match word {
         "rust" => &[Rust],
         "go" | "golang" => &[Go],

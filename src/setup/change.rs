@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use textdiff::TextDiff;
 
+use crate::disk;
 use crate::error::{Error, Result};
 
 /// The longest file that is read, in bytes: settings are far smaller.
@@ -89,13 +90,13 @@ impl Change {
             self.remove_empty_folders();
             return Ok(Written { backup: None });
         };
-        let folder = file.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(|e| self.failed("make the folder of", e))?;
+        fs::create_dir_all(disk::folder(&file))
+            .map_err(|e| self.failed("make the folder of", e))?;
         let backup = match &self.before {
             Some(before) => Some(self.back_up(&file, before)?),
             None => None,
         };
-        replace(&file, folder, after).map_err(|e| self.failed("write", e))?;
+        disk::replace(&file, after).map_err(|e| self.failed("write", e))?;
         Ok(Written { backup })
     }
 
@@ -190,23 +191,4 @@ pub(super) fn read(file: &Path) -> Result<Option<String>> {
             .hint("nothing was changed; save the file as UTF-8")
     })?;
     Ok(Some(text))
-}
-
-/// Puts `text` in the place of `file` in one step.
-fn replace(file: &Path, folder: &Path, text: &str) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".sai-").suffix(".tmp");
-    // A new file gets the permissions that any new file gets, not those of a private one.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut made = builder.tempfile_in(folder)?;
-    made.write_all(text.as_bytes())?;
-    if let Ok(metadata) = fs::metadata(file) {
-        made.as_file().set_permissions(metadata.permissions())?;
-    }
-    made.as_file().sync_all()?;
-    made.persist(file).map(drop).map_err(|error| error.error)
 }

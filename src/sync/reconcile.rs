@@ -5,7 +5,6 @@
 //! restored, nor one that `.saiignore` brings back, and its own look at the work tree takes as long.
 //! Where a commit or the staged changes are named, git's answer is the list of paths to look at.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
@@ -16,6 +15,7 @@ use super::run::{Outcome, Run, Work, left_out, no_index};
 use super::scope::SkipReason;
 use super::{Phase, ProgressFn, index_dir};
 use crate::config::{Config, scope_fingerprint};
+use crate::disk;
 use crate::error::{Error, Result};
 use crate::git;
 use crate::turn::Turn;
@@ -304,11 +304,8 @@ fn plain(path: &Path) -> PathBuf {
 /// The path with every link in its folders followed, as far as they exist.
 fn canonical(path: &Path) -> PathBuf {
     let path = plain(path);
-    let found = path.ancestors().skip(1).find_map(|folder| {
-        let rest = path.strip_prefix(folder).ok()?;
-        Some(fs::canonicalize(folder).ok()?.join(rest))
-    });
-    found.unwrap_or(path)
+    let name = path.file_name().unwrap_or_default();
+    disk::real(disk::folder(&path)).join(name)
 }
 
 /// Fails when there is no index: to make one is another decision, and more work.
@@ -348,6 +345,8 @@ fn without_git(run: &Run<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

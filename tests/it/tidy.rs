@@ -22,13 +22,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "hooks",
             "parse",
             "config",
+            "disk",
             "error",
             "log",
             "types",
         ],
     ),
     ("mcp", &["setup", "request", "worker", "config", "error", "turn", "types"]),
-    ("setup", &["error", "turn", "types"]),
+    ("setup", &["disk", "error", "turn", "types"]),
     // Spine.
     ("request", &["duplicates", "retrieval", "sync", "worker", "error", "turn"]),
     (
@@ -58,16 +59,20 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "text",
             "words",
             "config",
+            "disk",
             "error",
             "turn",
             "types",
         ],
     ),
-    ("hooks", &["git", "error"]),
+    ("hooks", &["git", "disk", "error"]),
     ("retrieval", &["embed", "store", "text", "words", "config", "error", "turn", "types"]),
     (
         "sync",
-        &["chunk", "embed", "git", "store", "text", "words", "config", "error", "turn", "types"],
+        &[
+            "chunk", "embed", "git", "store", "text", "words", "config", "disk", "error", "turn",
+            "types",
+        ],
     ),
     // Tools: only `chunk` uses another one.
     ("chunk", &["parse", "types"]),
@@ -79,6 +84,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("words", &[]),
     // Ground.
     ("config", &["error", "types"]),
+    ("disk", &[]),
     ("error", &[]),
     ("log", &[]),
     ("turn", &["error"]),

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::super::print;
+use crate::disk;
 use crate::error::{Error, Result};
 
 /// Where a document goes.
@@ -33,7 +34,7 @@ impl Output {
             return Err(Error::usage(format!("`{shown}` is a folder"))
                 .hint(format!("name a file: `{}`", file.join("duplicates").display())));
         }
-        let folder = folder(file);
+        let folder = disk::folder(file);
         if !folder.is_dir() {
             return Err(Error::usage(format!("there is no folder `{}`", folder.display()))
                 .hint(format!("`mkdir -p {}`", folder.display())));
@@ -59,14 +60,6 @@ fn unwritten(what: &str, error: io::Error) -> Error {
     Error::environment(format!("cannot write `{what}`")).because(error)
 }
 
-/// The folder that a file lies in.
-fn folder(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
-}
-
 /// Puts `text` in the place of what `file` names, through a link too. What is no ordinary file, such
 /// as a pipe, is written to and stays what it is.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
@@ -75,20 +68,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
         return fs::OpenOptions::new().write(true).open(file)?.write_all(text.as_bytes());
     }
     let real = if found.is_some() { fs::canonicalize(file)? } else { file.to_owned() };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".sai-").suffix(".tmp");
-    // A new file gets the permissions that any new file gets, not those of a private one.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut made = builder.tempfile_in(folder(&real))?;
-    made.write_all(text.as_bytes())?;
-    if let Some(found) = found {
-        made.as_file().set_permissions(found.permissions())?;
-    }
-    made.persist(&real).map(drop).map_err(|error| error.error)
+    disk::replace(&real, text)
 }
 
 #[cfg(test)]
