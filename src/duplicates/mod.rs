@@ -118,10 +118,12 @@ pub fn duplicates(
     if let (Some(added), None) = (&added, &query.gate) {
         drafts.retain(|draft| rank::is_touched(draft, &corpus, catalog, added));
     }
-    rank::order(&mut drafts, asked.order);
+    // What repeats an earlier cluster does not depend on the order that was asked for.
+    rank::order(&mut drafts, ClusterOrder::Payoff);
     let (mut kept, left): (Vec<Draft>, Vec<Draft>) =
         drafts.into_iter().partition(|draft| draft.omission.is_none_or(includes));
     rank::uncovered(&mut kept);
+    rank::order(&mut kept, asked.order);
     if let Some(id) = &query.cluster {
         kept.extend(left.iter().cloned());
         kept = vec![rank::find_cluster(kept, id)?];
